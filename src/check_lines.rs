@@ -3,7 +3,7 @@
 //! A function begins with a label; its other lines use `CHECK-NEXT`. Names are captured at their first occurrence:
 //! `[[V0:%.*]] = arith.addi [[A]], [[B]]`. The `module` wrapper is omitted.
 
-use gradus_filecheck::ere::{self, Flags, Node, Regex};
+use gradus_filecheck::ere::{self, Flags, Regex, RegexNode};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of captures in a line to which FileCheck can refer.
@@ -17,7 +17,7 @@ const SPECIAL: [&str; 8] = ["RUN:", "XFAIL:", "REQUIRES:", "UNSUPPORTED:", "DEFI
 
 /// The lines for one function, or for the text between functions.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Block {
+pub struct CheckBlock {
     /// Name of the function.
     pub symbol: Option<String>,
     /// The lines, `// CHECK...`, without newlines.
@@ -52,9 +52,9 @@ pub struct Settings<'a> {
 }
 
 /// Returns the blocks for the output of one program.
-pub fn blocks(printed: &str, settings: Settings<'_>) -> Vec<Block> {
-    let (names, blocks) = (Names::default(), Vec::new());
-    let mut writer = Writer { settings, aliases: aliases(printed), names, blocks, follows: false, indent: 0 };
+pub fn blocks(printed: &str, settings: Settings<'_>) -> Vec<CheckBlock> {
+    let (names, blocks) = (CaptureNames::default(), Vec::new());
+    let mut writer = CheckWriter { settings, aliases: aliases(printed), names, blocks, follows: false, indent: 0 };
     for line in printed.lines() {
         writer.line(line);
     }
@@ -77,7 +77,7 @@ fn is_name(c: char) -> bool {
 
 /// A piece of a line.
 #[derive(Clone, PartialEq, Eq, Debug)]
-enum Piece<'a> {
+enum LinePiece<'a> {
     Text(&'a str),
     /// `%name`, `#alias` or `!alias`.
     Name(&'a str),
@@ -87,12 +87,12 @@ enum Piece<'a> {
 
 /// The capture variables: of values per function, of aliases per program.
 #[derive(Default)]
-struct Names {
+struct CaptureNames {
     variables: BTreeMap<String, String>,
     used: BTreeSet<String>,
 }
 
-impl Names {
+impl CaptureNames {
     /// Clears the variables of values.
     fn next_function(&mut self) {
         self.variables.retain(|name, _| !name.starts_with('%'));
@@ -117,18 +117,18 @@ impl Names {
     }
 }
 
-struct Writer<'a> {
+struct CheckWriter<'a> {
     settings: Settings<'a>,
     aliases: BTreeSet<String>,
-    names: Names,
-    blocks: Vec<Block>,
+    names: CaptureNames,
+    blocks: Vec<CheckBlock>,
     /// Whether the previous line was written, so that the next one can use `CHECK-NEXT`.
     follows: bool,
     /// Indentation of the line relative to its function.
     indent: usize,
 }
 
-impl Writer<'_> {
+impl CheckWriter<'_> {
     fn line(&mut self, line: &str) {
         let text = line.trim();
         let frame = ["module {", "\"builtin.module\"() ({", "}", "}) : () -> ()"].contains(&line.trim_end());
@@ -140,11 +140,11 @@ impl Writer<'_> {
         self.indent = (line.len() - line.trim_start().len()).saturating_sub(2);
         if symbol.is_some() {
             self.names.next_function();
-            self.blocks.push(Block { symbol, lines: Vec::new() });
+            self.blocks.push(CheckBlock { symbol, lines: Vec::new() });
             self.function(text);
         } else {
             if self.blocks.is_empty() {
-                self.blocks.push(Block { symbol: None, lines: Vec::new() });
+                self.blocks.push(CheckBlock { symbol: None, lines: Vec::new() });
             }
             let pieces = self.pieces(text);
             self.forget_results(&pieces);
@@ -154,16 +154,17 @@ impl Writer<'_> {
     }
 
     /// Forgets the names that an op defines, since another region may define the same names.
-    fn forget_results(&mut self, pieces: &[Piece<'_>]) {
-        let equals = |p: &Piece<'_>| matches!(p, Piece::Text(t) if t.contains(" = "));
+    fn forget_results(&mut self, pieces: &[LinePiece<'_>]) {
+        let equals = |p: &LinePiece<'_>| matches!(p, LinePiece::Text(t) if t.contains(" = "));
         let Some(end) = pieces.iter().position(equals) else { return };
-        let list =
-            |p: &Piece<'_>| matches!(p, Piece::Name(_)) || matches!(p, Piece::Text(t) if !t.contains(['(', '"']));
+        let list = |p: &LinePiece<'_>| {
+            matches!(p, LinePiece::Name(_)) || matches!(p, LinePiece::Text(t) if !t.contains(['(', '"']))
+        };
         if !pieces[..end].iter().all(list) {
             return;
         }
         for piece in &pieces[..end] {
-            if let Piece::Name(name) = piece
+            if let LinePiece::Name(name) = piece
                 && let Some(variable) = self.names.variables.remove(*name)
             {
                 self.names.used.remove(&variable);
@@ -174,7 +175,7 @@ impl Writer<'_> {
     /// Writes a label, which ends before the first name because a label must not capture.
     fn function(&mut self, text: &str) {
         let pieces = self.pieces(text);
-        let end = pieces.iter().position(|p| !matches!(p, Piece::Text(_))).unwrap_or(pieces.len());
+        let end = pieces.iter().position(|p| !matches!(p, LinePiece::Text(_))).unwrap_or(pieces.len());
         if end == 0 {
             return self.patterns(&pieces, "");
         }
@@ -193,18 +194,18 @@ impl Writer<'_> {
     }
 
     /// Splits a line at names.
-    fn pieces<'t>(&self, text: &'t str) -> Vec<Piece<'t>> {
+    fn pieces<'t>(&self, text: &'t str) -> Vec<LinePiece<'t>> {
         let (mut pieces, mut start, mut at, mut quoted) = (Vec::new(), 0, 0, false);
         while let Some(c) = text[at..].chars().next() {
             let name: usize = 1 + text[at + c.len_utf8()..].chars().take_while(|c| is_name(*c)).count();
             let special = match c {
                 _ if !self.settings.file.is_empty() && text[at..].starts_with(self.settings.file) => {
-                    Some((Piece::File, self.settings.file.len()))
+                    Some((LinePiece::File, self.settings.file.len()))
                 }
                 _ if quoted => None,
-                '%' if name > 1 => Some((Piece::Name(&text[at..at + name]), name)),
+                '%' if name > 1 => Some((LinePiece::Name(&text[at..at + name]), name)),
                 '#' | '!' if self.aliases.contains(&text[at..at + name]) => {
-                    Some((Piece::Name(&text[at..at + name]), name))
+                    Some((LinePiece::Name(&text[at..at + name]), name))
                 }
                 _ => None,
             };
@@ -215,26 +216,27 @@ impl Writer<'_> {
             }
             let len = special.as_ref().map_or(c.len_utf8(), |s| s.1);
             if let Some((piece, _)) = special {
-                pieces.extend((start < at).then(|| Piece::Text(&text[start..at])).into_iter().chain([piece]));
+                pieces.extend((start < at).then(|| LinePiece::Text(&text[start..at])).into_iter().chain([piece]));
                 start = at + len;
             }
             at += len;
             at = (at..=text.len()).find(|i| text.is_char_boundary(*i)).unwrap_or(text.len());
         }
-        pieces.extend((start < text.len()).then(|| Piece::Text(&text[start..])));
+        pieces.extend((start < text.len()).then(|| LinePiece::Text(&text[start..])));
         pieces
     }
 
     /// Writes the pieces of a line, as several directives if it has too many captures.
-    fn patterns(&mut self, pieces: &[Piece<'_>], suffix: &str) {
+    fn patterns(&mut self, pieces: &[LinePiece<'_>], suffix: &str) {
         let mut suffix = suffix;
         let mut rest = pieces;
         while !rest.is_empty() {
             let mut fresh = BTreeSet::new();
-            let is_fresh = |p: &Piece<'_>| matches!(p, Piece::Name(n) if !self.names.variables.contains_key(*n));
+            let is_fresh =
+                |p: &LinePiece<'_>| matches!(p, LinePiece::Name(n) if !self.names.variables.contains_key(*n));
             let mut end = rest.len();
             for (i, piece) in rest.iter().enumerate().filter(|(_, p)| is_fresh(p)) {
-                fresh.insert(if let Piece::Name(n) = piece { *n } else { "" });
+                fresh.insert(if let LinePiece::Name(n) = piece { *n } else { "" });
                 if fresh.len() > MAX_CAPTURES {
                     end = i;
                     break;
@@ -248,23 +250,25 @@ impl Writer<'_> {
     }
 
     /// Whether loose captures in the first `end` pieces match exactly the names.
-    fn is_exact(&self, pieces: &[Piece<'_>], end: usize) -> bool {
+    fn is_exact(&self, pieces: &[LinePiece<'_>], end: usize) -> bool {
         let (mut text, mut nodes, mut groups) = (String::new(), Vec::new(), BTreeMap::new());
         let mut spans = Vec::new();
         for (i, piece) in pieces.iter().enumerate() {
             let start = text.len();
             let (shown, node) = match piece {
-                Piece::Text(t) => (*t, Node::Literal(t.as_bytes().to_vec())),
-                Piece::File => (self.settings.file, any()),
-                Piece::Name(n) if self.names.variables.contains_key(*n) => (*n, Node::Literal(n.as_bytes().to_vec())),
-                Piece::Name(n) => match groups.get(n) {
-                    Some(group) => (*n, Node::Back(*group)),
+                LinePiece::Text(t) => (*t, RegexNode::Literal(t.as_bytes().to_vec())),
+                LinePiece::File => (self.settings.file, any()),
+                LinePiece::Name(n) if self.names.variables.contains_key(*n) => {
+                    (*n, RegexNode::Literal(n.as_bytes().to_vec()))
+                }
+                LinePiece::Name(n) => match groups.get(n) {
+                    Some(group) => (*n, RegexNode::Back(*group)),
                     None => {
                         let group = groups.len() as u32 + 1;
                         groups.insert(*n, group);
                         spans.push((i, group, start, start + n.len()));
-                        let sign = Node::Literal(n.as_bytes()[..1].to_vec());
-                        (*n, Node::Group(group, Box::new(Node::Concat(vec![sign, any()]))))
+                        let sign = RegexNode::Literal(n.as_bytes()[..1].to_vec());
+                        (*n, RegexNode::Group(group, Box::new(RegexNode::Concat(vec![sign, any()]))))
                     }
                 },
             };
@@ -280,13 +284,13 @@ impl Writer<'_> {
         found.whole().0 == 0 && spans.iter().all(|(_, group, from, to)| found.get(*group) == Some((*from, *to)))
     }
 
-    fn pattern(&mut self, pieces: &[Piece<'_>], class: &str) -> String {
+    fn pattern(&mut self, pieces: &[LinePiece<'_>], class: &str) -> String {
         let mut out = String::new();
         for piece in pieces {
             match piece {
-                Piece::Text(text) => out += &self.escaped(text),
-                Piece::File => out += "{{.*}}",
-                Piece::Name(name) => {
+                LinePiece::Text(text) => out += &self.escaped(text),
+                LinePiece::File => out += "{{.*}}",
+                LinePiece::Name(name) => {
                     let (variable, new) = self.names.variable(name);
                     let sign = &name[..1];
                     out += &if new { format!("[[{variable}:{sign}{class}]]") } else { format!("[[{variable}]]") };
@@ -310,9 +314,9 @@ impl Writer<'_> {
 }
 
 /// Returns an expression for any text without a newline.
-fn any() -> Node {
+fn any() -> RegexNode {
     let flags = Flags { newline: true, ignore_case: false };
-    ere::parse(LOOSE.as_bytes(), 1, flags).map_or(Node::EMPTY, |parsed| parsed.0)
+    ere::parse(LOOSE.as_bytes(), 1, flags).map_or(RegexNode::EMPTY, |parsed| parsed.0)
 }
 
 #[cfg(test)]

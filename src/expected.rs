@@ -11,7 +11,7 @@
 //!
 //! A line has at most one, at its end. Notes that only Gradus adds as a hint need not be listed.
 
-use gradus_filecheck::ere::{self, Flags, Node, Regex};
+use gradus_filecheck::ere::{self, Flags, Regex, RegexNode};
 use gradus_ir::diag::Severity;
 use gradus_ir::{Attr, AttrData, Context, Diagnostic, Loc};
 use std::fmt::Write;
@@ -97,13 +97,13 @@ impl Verifier {
             let number = i as i64 + 1;
             if let Some(found) = comment(line) {
                 let line = match found.place {
-                    Some(Place::Offset(n)) => Some(number.saturating_add(n)),
-                    Some(Place::Above) => Some(last),
-                    Some(Place::Below) => Some(count),
-                    Some(Place::Unknown) => None,
+                    Some(LineSpecifier::Offset(n)) => Some(number.saturating_add(n)),
+                    Some(LineSpecifier::Above) => Some(last),
+                    Some(LineSpecifier::Below) => Some(count),
+                    Some(LineSpecifier::Unknown) => None,
                     None => Some(number),
                 };
-                if self.add(&found, line, start + found.start) && found.place == Some(Place::Below) {
+                if self.add(&found, line, start + found.start) && found.place == Some(LineSpecifier::Below) {
                     waiting.push(self.expected.len() - 1);
                 }
             } else {
@@ -211,7 +211,7 @@ fn file_line(ctx: &Context, loc: Attr) -> Option<(gradus_ir::Str, u32)> {
 
 /// The line specifier after `@` in a comment.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum LineSpecifier {
     Offset(i64),
     Above,
     Below,
@@ -223,7 +223,7 @@ struct Comment<'a> {
     start: usize,
     severity: Severity,
     is_regex: bool,
-    place: Option<Place>,
+    place: Option<LineSpecifier>,
     text: &'a str,
 }
 
@@ -247,8 +247,10 @@ fn parse(line: &str, start: usize) -> Option<Comment<'_>> {
     Some(Comment { start, severity, is_regex, place, text })
 }
 
-fn read_place(rest: &str) -> Option<(Place, &str)> {
-    for (word, place) in [("above", Place::Above), ("below", Place::Below), ("unknown", Place::Unknown)] {
+fn read_place(rest: &str) -> Option<(LineSpecifier, &str)> {
+    for (word, place) in
+        [("above", LineSpecifier::Above), ("below", LineSpecifier::Below), ("unknown", LineSpecifier::Unknown)]
+    {
         if let Some(rest) = rest.strip_prefix(word) {
             return Some((place, rest));
         }
@@ -258,7 +260,7 @@ fn read_place(rest: &str) -> Option<(Place, &str)> {
     let len = digits.bytes().take_while(u8::is_ascii_digit).count();
     // Larger numbers than any line number behave alike.
     let n: i64 = if len == 0 { return None } else { digits[..len].parse().unwrap_or(i64::from(u32::MAX)) };
-    Some((Place::Offset(sign * n), &digits[len..]))
+    Some((LineSpecifier::Offset(sign * n), &digits[len..]))
 }
 
 /// Parses text with embedded `{{regular expressions}}`.
@@ -266,15 +268,15 @@ fn regex(text: &str) -> Result<Regex, String> {
     let (mut nodes, mut rest, mut groups) = (Vec::new(), text, 0);
     while let Some((literal, after)) = rest.split_once("{{") {
         let (inner, after) = after.split_once("}}").ok_or("found start of regex with no end '}}'")?;
-        nodes.push(Node::Literal(literal.as_bytes().to_vec()));
+        nodes.push(RegexNode::Literal(literal.as_bytes().to_vec()));
         let parsed = ere::parse(inner.as_bytes(), groups + 2, Flags::default());
         let (node, more) = parsed.map_err(|e| format!("invalid regex: {e}"))?;
         groups += 1;
-        nodes.push(Node::Group(groups, Box::new(node)));
+        nodes.push(RegexNode::Group(groups, Box::new(node)));
         groups += more;
         rest = after;
     }
-    nodes.push(Node::Literal(rest.as_bytes().to_vec()));
+    nodes.push(RegexNode::Literal(rest.as_bytes().to_vec()));
     Regex::new(&nodes, &[], false).map_err(|e| format!("invalid regex: {e}"))
 }
 

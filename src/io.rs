@@ -203,22 +203,26 @@ pub fn create(path: &str) -> Result<Box<dyn Write + Send>, Failure> {
 
 /// A text buffer with several writers.
 #[derive(Clone, Default)]
-pub struct Shared(Arc<Mutex<Vec<u8>>>);
+pub struct SharedBuffer(Arc<Mutex<Vec<u8>>>);
 
-impl Shared {
+impl SharedBuffer {
     /// Returns a writer into the buffer.
     pub fn sink(&self) -> Box<dyn Write + Send> {
         Box::new(self.clone())
     }
 
-    /// Prints and clears the buffer.
+    /// Returns and clears the text.
+    pub fn take(&self) -> Vec<u8> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Prints and clears the text.
     pub fn drain(&self, out: &mut dyn Write) {
-        let text = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
-        let _ = out.write_all(&text);
+        let _ = out.write_all(&self.take());
     }
 }
 
-impl Write for Shared {
+impl Write for SharedBuffer {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
         Ok(bytes.len())

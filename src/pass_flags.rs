@@ -1,6 +1,6 @@
 //! The flags of `gradus opt` that select passes and control their execution, named as in mlir-opt.
 
-use crate::io::Shared;
+use crate::io::SharedBuffer;
 use crate::saturation;
 use crate::{Failure, Streams, Tool};
 use clap::builder::PossibleValuesParser;
@@ -245,7 +245,7 @@ fn selection(matches: &ArgMatches, some: &str, all: &str) -> Selection {
 }
 
 /// Returns the action observers that the flags select. Output for standard error goes to `log`.
-pub fn actions(matches: &ArgMatches, log: &Shared) -> Result<Option<Actions>, Failure> {
+pub fn actions(matches: &ArgMatches, log: &SharedBuffer) -> Result<Option<Actions>, Failure> {
     let mut actions = Actions::new();
     let mut wanted = matches.get_flag("mlir-print-debug-counter");
     if let Some(counters) = matches.get_one::<String>("mlir-debug-counter") {

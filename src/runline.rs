@@ -9,10 +9,9 @@
 //! A line is a pipeline of commands of the tool and `FileCheck`, each optionally preceded by `not`, with `%s` for the
 //! file. Of the shell, only quotes, `2>&1`, `< %s` and a trailing backslash are supported.
 
+use crate::io::SharedBuffer;
 use crate::{Streams, Tool};
 use std::ffi::OsString;
-use std::io::Write;
-use std::sync::Mutex;
 
 /// The keyword of a RUN line.
 const KEYWORD: &str = "RUN:";
@@ -145,9 +144,9 @@ fn tokens(text: &str) -> Result<Vec<Token>, String> {
     let (mut tokens, mut word, mut quote) = (Vec::new(), None::<String>, None);
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
-        let taken = if quote.is_none() && rest.starts_with("2>&1") && word.is_none() { 4 } else { c.len_utf8() };
+        let len = if quote.is_none() && rest.starts_with("2>&1") && word.is_none() { 4 } else { c.len_utf8() };
         let operator = match (c, quote) {
-            _ if taken == 4 && c == '2' => Some(Token::ErrorsToo),
+            _ if len == 4 && c == '2' => Some(Token::ErrorsToo),
             ('|', None) => Some(Token::Pipe),
             ('<', None) => Some(Token::Input),
             ('>' | '&' | ';' | '$' | '`' | '(' | ')' | '\\', None) => {
@@ -166,7 +165,7 @@ fn tokens(text: &str) -> Result<Vec<Token>, String> {
             (' ' | '\t', None) => tokens.extend(word.take().map(Token::Word)),
             (c, None) => word.get_or_insert_default().push(c),
         }
-        rest = &rest[taken..];
+        rest = &rest[len..];
     }
     if quote.is_some() {
         return Err("a quote is not closed".into());
@@ -192,20 +191,6 @@ impl Pipeline {
     }
 }
 
-/// A buffer shared by several writers.
-struct Shared<'a>(&'a Mutex<Vec<u8>>);
-
-impl Write for Shared<'_> {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
 fn execute(tool: &Tool, stages: &[Stage], file: &str) -> Output {
     let mut all = Output::default();
     for stage in stages {
@@ -220,13 +205,12 @@ fn execute(tool: &Tool, stages: &[Stage], file: &str) -> Output {
                 }
             },
         };
-        let (out, err) = (Mutex::new(Vec::new()), Mutex::new(Vec::new()));
-        let (mut to_out, mut to_err) = (Shared(&out), Shared(if stage.errors_too { &out } else { &err }));
+        let (out, err) = (SharedBuffer::default(), SharedBuffer::default());
+        let (mut to_out, mut to_err) = (out.clone(), if stage.errors_too { out.clone() } else { err.clone() });
         let status =
             tool.run(stage.arguments(tool, file), &mut Streams::new(&mut to_out, &mut to_err).with_input(&input));
-        let inner = |m: Mutex<Vec<u8>>| m.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-        all.out = inner(out);
-        all.err.extend(inner(err));
+        all.out = out.take();
+        all.err.extend(err.take());
         match (status, stage.inverted) {
             (0, false) => {}
             (0, true) => all.status = 1,

@@ -1,7 +1,6 @@
 //! Code of AArch64 for products with sparse constants: simulated, and as bytes under an emulator, against sums in the same order.
 
-mod support;
-
+use crate::support::{lowered, parse};
 use gradus::Tool;
 use gradus::dialects::a64::{CallOp, CodeOp, Panels};
 use gradus::interp::Interpreter;
@@ -11,7 +10,6 @@ use gradus::ir::{DType, Module, Op, OpDecl, Tensor};
 use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
-use support::{lowered, parse};
 
 /// A random product with a sparse constant.
 struct Product {
@@ -287,10 +285,10 @@ fn statistics(row: &[i32], columns: usize, options: &str) -> String {
         .expect("a file can be written");
     let pass = format!("--convert-sparse-to-a64={options}");
     let pass = pass.trim_end_matches('=').to_owned();
-    let lowered = support::gradus(&["opt", &path("row.mlir"), &pass, "-o", &path("code.mlir")]);
+    let lowered = crate::support::gradus(&["opt", &path("row.mlir"), &pass, "-o", &path("code.mlir")]);
     assert_eq!(lowered.code, 0, "{}", lowered.err);
     let input = format!("arg0={}", path("b.npy"));
-    let run = support::gradus(&["run", &path("code.mlir"), "--target", "a64-ext", "--stats", "--input", &input]);
+    let run = crate::support::gradus(&["run", &path("code.mlir"), "--target", "a64-ext", "--stats", "--input", &input]);
     assert_eq!(run.code, 0, "{}", run.err);
     run.out
 }
@@ -333,11 +331,11 @@ fn figures_are_those_of_the_source() {
 /// A network with sparse layers runs in the simulator, its other ops by reference.
 #[test]
 fn a_network_runs_in_the_simulator() {
-    let example = |file: &str| support::root().join("examples").join(file).display().to_string();
+    let example = |file: &str| crate::support::root().join("examples").join(file).display().to_string();
     let (model, input) = (example("digits_mlp_sparse90.onnx"), format!("image={}", example("digits_test_images.npy")));
     let expected = example("digits_mlp_sparse90_logits.npy");
     let run = ["run", &model, "--target", "a64-ext", "--stats", "--input", &input, "--expect", &expected];
-    let output = support::gradus(&[&run[..], &["--atol", "1e-4", "--rtol", "0"]].concat());
+    let output = crate::support::gradus(&[&run[..], &["--atol", "1e-4", "--rtol", "0"]].concat());
     assert_eq!(output.code, 0, "{}{}", output.out, output.err);
     for (name, value) in [("multiply-adds", "8193"), ("conventional code", "32772"), ("by reference: graph.relu", "2")]
     {
@@ -363,7 +361,7 @@ fn sweeps_override_options_of_the_pipeline() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let path = folder.path().join("sparse.mlir").display().to_string();
     std::fs::write(&path, text).expect("a file can be written");
-    let swept = |option: &str| support::gradus(&["sweep", &path, "--target", "a64-ext", "--option", option]);
+    let swept = |option: &str| crate::support::gradus(&["sweep", &path, "--target", "a64-ext", "--option", option]);
     let output = swept("convert-sparse-to-a64.isa=base,madd-imm,ldr-sc-acc");
     assert_eq!(output.code, 0, "{}", output.err);
     let counts: Vec<u64> =

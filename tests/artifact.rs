@@ -2,17 +2,15 @@
 
 #![allow(clippy::print_stdout, reason = "counts, which the harness shows with --nocapture or a failure")]
 
-mod support;
-
+use crate::support::{ENTRY, HEADER, gradus, parse, root, seal};
 use gradus::Tool;
 use gradus::interp::Interpreter;
 use gradus::ir::eval::{Datum, floats_to_tensor};
 use gradus::ir::random::Random;
 use gradus::ir::{Context, DType, Diagnostic, Module};
 use gradus::runtime::artifact::{Artifact, CompiledFor, write};
-use gradus::runtime::cpu::Program;
+use gradus::runtime::cpu::CompiledFunction;
 use std::sync::Arc;
-use support::{ENTRY, HEADER, gradus, parse, root, seal};
 
 fn example(file: &str) -> String {
     root().join("examples").join(file).display().to_string()
@@ -232,7 +230,7 @@ fn hostile_files_do_no_harm() {
         let Ok(m) = artifact.read(&ctx) else { continue };
         accepted += 1;
         let Some(main) = Interpreter::new(&m).function("main") else { continue };
-        ran += u32::from(Program::new(&m, main).call(vec![input.clone()]).is_ok());
+        ran += u32::from(CompiledFunction::new(&m, main).call(vec![input.clone()]).is_ok());
     }
     println!("{trials} files: {opened} with a valid header, {accepted} valid, {ran} ran without a trap");
     assert!(ran > 0, "nothing that was changed ran");

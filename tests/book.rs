@@ -5,13 +5,11 @@
 //! - Code blocks follow a comment: `<!-- part: FILE -->`, lines of that file without their indentation; `<!-- new: FILE -->`, the whole file; `<!-- append: FILE -->`, its end; `<!-- edit: FILE -->`, a `diff` without line numbers.
 //! - A picture follows a comment with the command that draws it, without its `--svg`: `<!-- picture: gradus ... -->`.
 
-mod support;
-
+use crate::support::{files, gradus, read, root};
 use gradus::Tool;
 use gradus::runline::pipelines;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use support::{files, gradus, read, root};
 
 /// Minimum number of examples, so that an empty search fails.
 const ENOUGH: usize = 30;

@@ -1,14 +1,12 @@
 //! Networks on clusters, from the command line and as programs: results, sub-devices, what each optimization changes, and dropped
 //! synchronization.
 
-mod support;
-
+use crate::support::{gradus, lowered, read, root};
 use gradus::Tool;
 use gradus::dialects::cluster::{Program, ProgramOp};
 use gradus::ir::{Module, OpDecl};
-use gradus_simulators::cluster::{Extent, Program as Code, Record, Simulator};
+use gradus_simulators::cluster::{ClusterProgram, Extent, Record, Simulator};
 use std::path::{Path, PathBuf};
-use support::{gradus, lowered, read, root};
 
 fn example(file: &str) -> String {
     root().join("examples").join(file).display().to_string()
@@ -89,7 +87,7 @@ fn program(model: &str, options: &str) -> Program {
     let tool = Tool::gradus();
     let folder = tempfile::tempdir().expect("a folder can be made");
     let path = opt(model, "--pass-pipeline=builtin.module(convert-qdq-to-integer,canonicalize)", folder.path());
-    let m = support::parse(&tool.context(), &read(&path)).expect("it is a program");
+    let m = crate::support::parse(&tool.context(), &read(&path)).expect("it is a program");
     let m = lowered(&tool, &m, &format!("builtin.module(convert-graph-to-cluster{options})"));
     program_of(&m)
 }
@@ -100,7 +98,7 @@ fn program_of(m: &Module) -> Program {
 }
 
 /// The program without a notification, and without its count.
-fn without(code: &Code, [cluster, index]: [usize; 2], clusters: u32, event: u32) -> Code {
+fn without(code: &ClusterProgram, [cluster, index]: [usize; 2], clusters: u32, event: u32) -> ClusterProgram {
     let mut changed = code.clone();
     changed.records[cluster].remove(index);
     let target = &mut changed.records[clusters.trailing_zeros() as usize];
@@ -152,7 +150,7 @@ fn two_models_run_at_once() {
     let parts = [program("digits_cnn.onnx", "{clusters=2}"), program("digits_cnn_int8.onnx", "{clusters=3}")];
     let machine = program("digits_cnn_int8.onnx", "").machine;
     let simulator = Simulator::new(machine);
-    let both = Code::together(&[parts[0].code.clone(), parts[1].code.clone()]).expect("both fit");
+    let both = ClusterProgram::together(&[parts[0].code.clone(), parts[1].code.clone()]).expect("both fit");
     let mut ddr = both.ddr();
     let fill = |ddr: &mut [u8], at: &Extent| {
         let floats = (0..at.bytes / 4).flat_map(|i| ((i * 29 % 17) as f32 / 16.0).to_le_bytes());

@@ -1,46 +1,30 @@
 //! `--target cpu` gives the results of reference evaluation.
 
-#[path = "cpu/assigned.rs"]
 mod assigned;
-#[path = "cpu/attention.rs"]
 mod attention;
-#[path = "cpu/blocks.rs"]
 mod blocks;
-#[path = "cpu/layouts.rs"]
 mod layouts;
-#[path = "cpu/narrow.rs"]
 mod narrow;
-#[path = "cpu/parts.rs"]
 mod parts;
-#[path = "cpu/qdq.rs"]
 mod qdq;
-#[path = "cpu/quantized.rs"]
 mod quantized;
-#[path = "cpu/shuffle.rs"]
 mod shuffle;
-#[path = "cpu/single.rs"]
 mod single;
-mod support;
-#[path = "cpu/threads.rs"]
 mod threads;
-#[path = "cpu/transposed.rs"]
 mod transposed;
-#[path = "cpu/types.rs"]
 mod types;
-#[path = "cpu/unknown.rs"]
 mod unknown;
-#[path = "cpu/winograd.rs"]
 mod winograd;
 
+use crate::support::{parse, pipeline_of};
 use gradus::Tool;
 use gradus::interp::Interpreter;
 use gradus::ir::eval::{Datum, floats_to_tensor};
 use gradus::ir::pass::{Pipeline, RunOptions, Watch};
 use gradus::ir::random::Random;
 use gradus::ir::{Context, DType, Module, verify};
-use gradus::runtime::cpu::Program;
+use gradus::runtime::cpu::CompiledFunction;
 use std::sync::Arc;
-use support::{parse, pipeline_of};
 
 /// Number of single-layer programs.
 const LAYERS: u64 = if cfg!(debug_assertions) { 200 } else { 2400 };
@@ -190,7 +174,7 @@ fn run(m: &Module, input: &Datum) -> Datum {
 /// Runs a program by kernels, and returns the ops without a kernel.
 fn run_by_kernels(m: &Module, input: &Datum) -> (Datum, Vec<&'static str>) {
     let main = Interpreter::new(m).function("main").expect("there is a function");
-    let mut program = Program::new(m, main);
+    let mut program = CompiledFunction::new(m, main);
     let result = program.call(vec![input.clone()]).unwrap_or_else(|stop| panic!("{stop:?}")).remove(0);
     (result, program.reference(1).into_iter().map(|(name, _)| name).collect())
 }

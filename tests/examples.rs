@@ -1,9 +1,7 @@
 //! The example networks from end to end, by the commands of `examples/README.md`.
 
-mod support;
-
+use crate::support::{gradus, root};
 use gradus::npy::read_npy;
-use support::{gradus, root};
 
 fn example(file: &str) -> String {
     root().join("examples").join(file).display().to_string()

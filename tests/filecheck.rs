@@ -1,11 +1,9 @@
 //! `gradus filecheck` gives the verdicts of LLVM's FileCheck, and is stricter where the table says so.
 
-mod support;
-
+use crate::support::{gradus, root};
 use gradus::check_lines::Settings;
 use gradus::filecheck::{Options, Text, check};
 use std::collections::BTreeSet;
-use support::{gradus, root};
 
 /// A row of the table.
 #[derive(Default)]
@@ -165,7 +163,7 @@ fn every_golden_file_can_have_check_lines() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let file = folder.path().join("f.mlir").display().to_string();
     let (mut count, mut wrong) = (0, Vec::new());
-    for golden in support::files(&root().join("tests/golden"), "mlir") {
+    for golden in crate::support::files(&root().join("tests/golden"), "mlir") {
         let text = std::fs::read_to_string(&golden).expect("a golden file is text");
         if text.contains("FileCheck") || text.contains("expected-") {
             continue;

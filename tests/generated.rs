@@ -1,12 +1,11 @@
 //! Properties of generated programs: printing round-trips, passes preserve the meaning, and the number of threads has
 //! no effect. `gradus fuzz` runs the same checks on more programs.
 
-mod support;
-
+use crate::support::{files, gradus, parse, read, root};
 use gradus::Tool;
 use gradus::dialects::sparse::MatMulOp;
 use gradus::generate::campaign::{self, Campaign, CampaignStatistics, FuzzFailure};
-use gradus::generate::coverage::Statistics;
+use gradus::generate::coverage::InsertionStatistics;
 use gradus::generate::programs::FAMILIES;
 use gradus::generate::{Library, Limits, grow};
 use gradus::ir::diag::Refused;
@@ -19,7 +18,6 @@ use gradus::ir::{
 use gradus::lowering::{graph_to_addr, sparse_to_x64};
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
-use support::{files, gradus, parse, read, root};
 
 /// Number of programs per test.
 const PROGRAMS: u64 = 200;
@@ -56,7 +54,7 @@ fn findings(
 fn programs(tool: &Tool, count: u64) -> impl Iterator<Item = Module> {
     let library = Library::new(&tool.context(), &[]);
     (0..count).map(move |n| {
-        let mut statistics = Statistics::default();
+        let mut statistics = InsertionStatistics::default();
         grow(&library, Random::of(("programs", n)), Limits::default(), &mut statistics).module
     })
 }
@@ -148,7 +146,7 @@ fn groups_of_rules_are_drawn() {
 fn the_same_tape_gives_the_same_program() {
     let library = Library::new(&Tool::gradus().context(), &[]);
     let text = |random| {
-        let grown = grow(&library, random, Limits::default(), &mut Statistics::default());
+        let grown = grow(&library, random, Limits::default(), &mut InsertionStatistics::default());
         verify(&grown.module).expect("what is made is valid");
         (grown.module.to_text(PrintOptions::default()), grown.tape)
     };

@@ -1,8 +1,6 @@
 //! `gradus inspect`: tables, constants, pictures, and programs that it cannot show.
 
-mod support;
-
-use support::{Output, gradus, root};
+use crate::support::{Output, gradus, root};
 
 /// Inspects a program.
 fn inspect(program: &str, flags: &[&str]) -> Output {

@@ -1,10 +1,8 @@
 //! The page "What mlir-opt does wrong" is true: each program and the output of mlir-opt for it have different meanings,
 //! and mlir-opt 22.1.8, where it is installed, still prints that output.
 
-mod support;
-
+use crate::support::{gradus, read, root};
 use std::process::Command;
-use support::{gradus, read, root};
 
 /// Number of rows of the page's table, at least.
 const ENOUGH: usize = 14;

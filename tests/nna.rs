@@ -1,14 +1,12 @@
 //! Programs of the nna: products and convolutions, lowered and simulated, against their reference semantics, bit by bit.
 
-mod support;
-
+use crate::support::{gradus, lowered, parse, pipeline_of, root};
 use gradus::Tool;
 use gradus::dialects::nna::{CallOp, Prepared, inst_of};
 use gradus::interp::Interpreter;
 use gradus::ir::eval::Datum;
 use gradus::ir::random::Random;
 use gradus::ir::{Module, Op, OpDecl, Tensor};
-use support::{gradus, lowered, parse, pipeline_of, root};
 
 fn main_of(m: &Module) -> Op {
     m.block_ops(m.entry(m.regions(m.root())[0]).expect("it has a block")).next().expect("it has a function")

@@ -1,11 +1,9 @@
 //! Programs of the npu from the command line, against the target `cpu`, bit by bit.
 
-mod support;
-
+use crate::support::{gradus, read, root};
 use gradus::ir::Tensor;
 use std::fmt::Write;
 use std::path::Path;
-use support::{gradus, read, root};
 
 /// Bytes of a generator (a linear congruence).
 fn bytes(seed: u64, count: usize) -> Vec<u8> {

@@ -1,9 +1,7 @@
 //! Flags of `gradus opt` that write files or reports, and flags that must not affect the output.
 
-mod support;
-
+use crate::support::{Output, gradus};
 use std::path::{Path, PathBuf};
-use support::{Output, gradus};
 
 const PROGRAM: &str = "func.func @f(%a: i32) -> i32 {
   %c0 = arith.constant 0 : i32
@@ -57,7 +55,7 @@ fn dumps_go_into_a_tree_of_files() {
     ]);
     assert_eq!((output.code, output.err.as_str()), (0, ""));
     let root = work.0.path().join("tree");
-    let mut files: Vec<PathBuf> = support::files(&root, "mlir");
+    let mut files: Vec<PathBuf> = crate::support::files(&root, "mlir");
     files.iter_mut().for_each(|f| *f = f.strip_prefix(&root).expect("is inside").to_owned());
     let module = Path::new("builtin_module_no-symbol-name");
     let expected = [

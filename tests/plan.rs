@@ -1,11 +1,9 @@
 //! `gradus plan`: reference instances, the written rows and picture, and files that are no problem.
 
-mod support;
-
+use crate::support::{Output, gradus, root};
 use gradus::plan::csv::Table;
 use gradus::plan::{Budget, Plan, Pool, Problem, plan, validate};
 use std::ops::ControlFlow;
-use support::{Output, gradus, root};
 
 /// Returns the path of a reference instance.
 fn instance(name: &str) -> String {

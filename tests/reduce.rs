@@ -2,12 +2,10 @@
 
 #![cfg(unix)]
 
-mod support;
-
+use crate::support::gradus;
 use gradus_golden::Output;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
-use support::gradus;
 use tempfile::TempDir;
 
 const PROGRAM: &str = "func.func @f(%a: i32, %b: i32) -> i32 {

@@ -2,8 +2,7 @@
 
 #![allow(clippy::print_stdout, reason = "counts, which the harness shows with --nocapture or a failure")]
 
-mod support;
-
+use crate::support::{files, gradus, root};
 use gradus::Tool;
 use gradus::dialects::rewrite::{rules_of, write};
 use gradus::generate::rule::{RuleChecker, RuleOptions, RuleReport, Soundness};
@@ -11,7 +10,6 @@ use gradus::ir::rules::CompiledRule;
 use gradus::ir::{Context, Module, PrintOptions, parse_module, verify};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use support::{files, gradus, root};
 
 /// Returns the rules of a program.
 fn read(ctx: &Arc<Context>, text: String) -> Vec<CompiledRule> {

@@ -1,10 +1,8 @@
 //! `gradus run`: output and comparison of results.
 
-mod support;
-
+use crate::support::{Output, gradus};
 use gradus::ir::Tensor;
 use gradus::npy::write_npy;
-use support::{Output, gradus};
 
 /// Runs a program in a temporary folder, with `want` as the expected `result0`.
 fn run(program: &str, want: Option<Tensor>, flags: &[&str]) -> Output {

@@ -1,19 +1,17 @@
 //! Reports of `saturate`: explanations are correct, members of an e-class are equal, and the JSON is valid.
 
-mod support;
-
+use crate::support::{files, gradus, parse, reports, root};
 use gradus::Tool;
 use gradus::check::{Reference, Verdict};
-use gradus::egraph::report::{Class, NodeId, Report, TermKind, Terms};
+use gradus::egraph::report::{ClassReport, NodeId, Report, TermKind, Terms};
 use gradus::generate::campaign;
-use gradus::generate::coverage::Statistics;
+use gradus::generate::coverage::InsertionStatistics;
 use gradus::generate::{Library, Limits, grow};
 use gradus::ir::Context;
 use gradus::ir::random::Random;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
-use support::{files, gradus, parse, reports, root};
 
 /// Number of generated programs.
 const PROGRAMS: u64 = 200;
@@ -236,10 +234,10 @@ fn both_sides_of_each_step_are_equal() {
 
 /// Compares class members, with random class members as operands.
 fn compare_members(ctx: &Arc<Context>, report: &Report, random: &mut Random) -> Result<[usize; 2], String> {
-    let of_node = |class: &Class| class.nodes.iter().map(|(node, _)| (*node, class.id)).collect::<Vec<_>>();
+    let of_node = |class: &ClassReport| class.nodes.iter().map(|(node, _)| (*node, class.id)).collect::<Vec<_>>();
     let homes: BTreeMap<NodeId, u32> = report.classes.iter().flat_map(of_node).collect();
-    let several = |class: &&Class| class.nodes.len() > 1 && report.terms[&class.nodes[0].0].types.len() == 1;
-    let classes: Vec<&Class> = report.classes.iter().filter(several).collect();
+    let several = |class: &&ClassReport| class.nodes.len() > 1 && report.terms[&class.nodes[0].0].types.len() == 1;
+    let classes: Vec<&ClassReport> = report.classes.iter().filter(several).collect();
     if classes.is_empty() {
         return Ok([0, 0]);
     }
@@ -269,7 +267,9 @@ fn members_of_a_class_are_equal_and_none_is_overlooked() {
     let library = Library::new(&tool.context(), &dialects);
     let (mut all, mut steps) = ([0, 0], [0, 0]);
     for n in 0..PROGRAMS {
-        let mut m = grow(&library, Random::of(("saturation", n)), Limits::default(), &mut Statistics::default()).module;
+        let mut m =
+            grow(&library, Random::of(("saturation", n)), Limits::default(), &mut InsertionStatistics::default())
+                .module;
         let ctx = m.ctx.clone();
         let found = reports(&tool, &mut m, "target=arbitrary compare-search max-nodes=2000");
         for report in found.unwrap_or_else(|said| panic!("{n}: {}", said.join("\n"))) {

@@ -1,7 +1,6 @@
 //! Generated schedules: they mean what the tensors meant, and the verifier finds each planted mistake.
 
-mod support;
-
+use crate::support::parse;
 use gradus::Tool;
 use gradus::dialects::memref::{AllocOp, CopyOp};
 use gradus::dialects::sched::{
@@ -13,9 +12,8 @@ use gradus::ir::eval::{Datum, floats_to_tensor};
 use gradus::ir::pass::{Pipeline, RunOptions, Watch};
 use gradus::ir::random::Random;
 use gradus::ir::{Builder, Context, DType, Module, Op, OpDecl, OpState, Type, Value, verify};
-use gradus::runtime::cpu::Program;
+use gradus::runtime::cpu::CompiledFunction;
 use std::sync::Arc;
-use support::parse;
 
 /// Number of schedules of each kind.
 const COUNT: u64 = if cfg!(debug_assertions) { 100 } else { 500 };
@@ -198,7 +196,7 @@ fn schedules_mean_what_the_tensors_meant() {
         let wanted = run(&program);
         assert_eq!(run(&schedule), wanted, "{text}");
         let main = Interpreter::new(&schedule).function("main").expect("there is a function");
-        let mut compiled = Program::new(&schedule, main);
+        let mut compiled = CompiledFunction::new(&schedule, main);
         // Transfers have no implementation on cpu yet.
         let is_interpreted = !text.contains("sched.step") || text.contains("sched.transfer");
         assert!(compiled.usage().is_some() || is_interpreted, "it is not executed as a schedule: {text}");

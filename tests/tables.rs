@@ -1,7 +1,6 @@
 //! Files of address tables: another process maps them and computes with its own data, and damaged ones are refused.
 
-mod support;
-
+use crate::support::{gradus, parse, root, seal};
 use gradus::Tool;
 use gradus::dialects::layout::{Addressing, Encoding};
 use gradus::interp::Interpreter;
@@ -12,7 +11,6 @@ use gradus::runtime::artifact::Artifact;
 use gradus::runtime::table_file::{self, TableRecord};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::{gradus, parse, root, seal};
 
 /// A convolution: extents of the image and filters, and attributes per axis.
 struct Case {

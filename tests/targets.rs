@@ -1,14 +1,12 @@
 //! Targets on the command line: `--target`, `--machine`, statistics, documentation, and choices.
 
-mod support;
-
+use crate::support::{gradus, read, root};
 use gradus::Tool;
 use gradus::cost::{CostModel, measure_with};
 use gradus::dialects::op_cost::OpCost;
 use gradus::ir::pass::{Pipeline, RunOptions, Watch};
 use gradus::ir::{ParseOptions, PrintOptions, parse_module};
 use gradus::targets::{TARGETS, Target};
-use support::{gradus, read, root};
 
 const GATE: &str = "docs/src/ir/gate.mlir";
 

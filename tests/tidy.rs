@@ -1,11 +1,9 @@
 //! The rules of the repository, as tests. A failure names the remedy.
 
-mod support;
-
+use crate::support::{files, no_failures, read, root, shown};
 use gradus::dialects::DIALECTS;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use support::{files, no_failures, read, root, shown};
 
 /// The crates, each of which may use those before it.
 const CRATES: [&str; 24] = [

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The first difference after a pass.
-struct Found {
+struct FirstDifference {
     pass: &'static str,
     pipeline: String,
     number: usize,
@@ -55,7 +55,7 @@ impl Subject<'_> {
                 });
                 let (function, difference, error) = wrong?;
                 let (pass, pipeline, rewrites) = (passed.info.name, passed.pipeline_text(), (earlier, passed.rewrites));
-                found = Some(Found { pass, pipeline, number, function, difference, error, rewrites });
+                found = Some(FirstDifference { pass, pipeline, number, function, difference, error, rewrites });
                 Some(Diagnostic::error(passed.module.loc(passed.op), "differs"))
             }),
         );
@@ -79,9 +79,9 @@ impl Subject<'_> {
 
     /// Finds the first wrong rewrite by bisection: the pass is right when limited to the rewrites before it, and wrong
     /// with one more.
-    fn narrow(&self, reference: &Reference<'_>, found: Found) -> Culprit {
+    fn narrow(&self, reference: &Reference<'_>, found: FirstDifference) -> Culprit {
         let rewrite = self.first(found.rewrites, |count| self.is_wrong(reference, &found, count));
-        let Found { pass, pipeline, number, function, difference, mut error, .. } = found;
+        let FirstDifference { pass, pipeline, number, function, difference, mut error, .. } = found;
         if let Some(rewrite) = &rewrite {
             error = rewrite.explain(error);
         }
@@ -91,7 +91,7 @@ impl Subject<'_> {
 
     /// Whether the function differs after the pass when only the first `count` rewrites are applied. Other functions
     /// may differ because of other rewrites.
-    fn is_wrong(&self, reference: &Reference<'_>, found: &Found, count: u64) -> bool {
+    fn is_wrong(&self, reference: &Reference<'_>, found: &FirstDifference, count: u64) -> bool {
         let differs = |verify_each: bool| self.differs(reference, found, count, verify_each);
         // Ops that a conversion leaves may be invalid beside those that it converts; most can be executed nevertheless.
         let unverified = || catch_unwind(AssertUnwindSafe(|| differs(false))).ok().flatten();
@@ -99,7 +99,13 @@ impl Subject<'_> {
     }
 
     /// Whether the function differs after the pass with the first `count` rewrites; `None` if the pass fails.
-    fn differs(&self, reference: &Reference<'_>, found: &Found, count: u64, verify_each: bool) -> Option<bool> {
+    fn differs(
+        &self,
+        reference: &Reference<'_>,
+        found: &FirstDifference,
+        count: u64,
+        verify_each: bool,
+    ) -> Option<bool> {
         let mut m = (self.program)();
         let mut wrong = None;
         let how = RunOptions { verify_each, ..self.how.clone() };

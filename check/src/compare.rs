@@ -11,7 +11,7 @@ use crate::show;
 use crate::signature::function_parts;
 use crate::transformed::Transformed;
 use crate::witness;
-use gradus_interp::Order;
+use gradus_interp::IterationOrder;
 use gradus_ir::equal::structurally_equal;
 use gradus_ir::eval::Datum;
 use gradus_ir::pass::Passed;
@@ -252,7 +252,7 @@ impl<'m> Reference<'m> {
             };
             let mut relation = judge.relation(input, before, &outcome);
             if relation == Relation::Differs && self.depends_on_order(function, input, before, order) {
-                outcome = runner.in_order(Order::Sequential).run(input).unwrap_or(outcome);
+                outcome = runner.in_order(IterationOrder::Sequential).run(input).unwrap_or(outcome);
                 relation = judge.relation(input, before, &outcome);
             }
             if relation == Relation::Differs && !runner.has_values(before) {
@@ -325,9 +325,9 @@ impl<'m> Reference<'m> {
 
     /// Whether the original, too, has another outcome if the iterations of parallel loops run in that order, for example
     /// because they make external calls.
-    fn depends_on_order(&self, function: &Function, input: &Input, before: &Outcome, order: Order) -> bool {
+    fn depends_on_order(&self, function: &Function, input: &Input, before: &Outcome, order: IterationOrder) -> bool {
         let reordered = || Runner::new(self.m, &self.options).in_order(order).run(function.op, input);
-        order != Order::Sequential && reordered().relation(before) != Relation::Refines
+        order != IterationOrder::Sequential && reordered().relation(before) != Relation::Refines
     }
 
     fn runs<'a>(&self, function: &'a Function) -> &'a Runs {
@@ -489,11 +489,11 @@ impl Runs {
 }
 
 /// Returns the order of parallel iterations for one input after another.
-fn orders(seed: u64) -> impl Iterator<Item = Order> {
+fn orders(seed: u64) -> impl Iterator<Item = IterationOrder> {
     (0..).map(move |n| match n % 3 {
-        0 => Order::Sequential,
-        1 => Order::Reversed,
-        _ => Order::Shuffled(seed.wrapping_add(n)),
+        0 => IterationOrder::Sequential,
+        1 => IterationOrder::Reversed,
+        _ => IterationOrder::Shuffled(seed.wrapping_add(n)),
     })
 }
 

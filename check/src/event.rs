@@ -82,8 +82,8 @@ impl<'m> Events<'m> {
         }
         let translation = self.translation(m, op, &name)?;
         // Each value has a random sequence of its own, independent of the other values.
-        let (seed, key, number, mut things) = (self.seed, name.clone(), self.list.len(), 0..);
-        let mut next = move || Random::of((seed, &key, number, things.next().unwrap_or(0usize)));
+        let (seed, key, number, mut draws) = (self.seed, name.clone(), self.list.len(), 0..);
+        let mut next = move || Random::of((seed, &key, number, draws.next().unwrap_or(0usize)));
         let seen: Vec<Seen> = operands.iter().map(|datum| Seen::of(memory, datum)).collect();
         let args = translation.as_ref().map_or(seen.clone(), |translation| translation.args(&m.ctx, &seen));
         self.list.push(ExternalCall { name, args, globals: self.globals.contents(memory) });

@@ -8,7 +8,7 @@ use crate::rounding::greatest;
 use crate::seen::refines_by;
 use crate::tolerance::{Numbers, Places, largest};
 use crate::transformed::Transformed;
-use crate::wide::{Side, widened_input};
+use crate::wide::{WidenedFunction, widened_input};
 use gradus_ir::eval::Datum;
 use gradus_ir::random::Random;
 use gradus_ir::{DType, Module, Op};
@@ -44,8 +44,8 @@ const MORE_SHAKES: u64 = 16;
 
 /// The decision whether runs of a transformed function refine those of the original, in a float mode.
 pub(crate) struct Judge<'m> {
-    before: Side<'m>,
-    after: Side<'m>,
+    before: WidenedFunction<'m>,
+    after: WidenedFunction<'m>,
     options: Options,
     narrowing: Narrowing,
     /// Whether a constant of the original program is not finite, or nearly so.
@@ -56,7 +56,7 @@ pub(crate) struct Judge<'m> {
 
 /// What is known about the floats of a run.
 #[derive(Default)]
-struct Known {
+struct KnownTolerances {
     /// The tolerance of each, by place.
     tolerances: Vec<Vec<f64>>,
     /// Whether those of a place are zero for the lack of range of a narrower type.
@@ -75,7 +75,7 @@ impl<'m> Judge<'m> {
             Floats::Declared | Floats::Bits => Narrowing::default(),
             _ => versions.get_or_insert_with(|| Versions::new(before.0)).add(after.0),
         };
-        let (before, after) = (Side::new(before), Side::new(after));
+        let (before, after) = (WidenedFunction::new(before), WidenedFunction::new(after));
         let (has_special_constants, has_doubles) = (OnceCell::new(), OnceCell::new());
         Judge { before, after, options, narrowing, has_special_constants, has_doubles }
     }
@@ -219,7 +219,7 @@ impl<'m> Judge<'m> {
     }
 
     /// Returns the tolerance of each observable float; `None` if perturbed inputs take another path.
-    fn tolerances(&self, input: &Input, before: &Outcome, after: &Outcome, runs: u64) -> Option<Known> {
+    fn tolerances(&self, input: &Input, before: &Outcome, after: &Outcome, runs: u64) -> Option<KnownTolerances> {
         let (have, found) = (before.floats(), after.floats());
         if input.floats == Floats::Algebra {
             let [of_inputs, of_operands] = self.changes(input, before, SHAKE, runs, false)?;
@@ -228,7 +228,7 @@ impl<'m> Judge<'m> {
                 numbers.magnitudes().into_iter().map(|size| ALGEBRA * size).collect()
             };
             let tolerances = have.iter().enumerate().map(scaled).collect();
-            return Some(Known { tolerances, vanishes: false });
+            return Some(KnownTolerances { tolerances, vanishes: false });
         }
         let truth = self.before.run_wide(input, &self.options)?;
         let narrow: Vec<Outcome> = self.narrow_runs(input, runs).collect();
@@ -238,7 +238,7 @@ impl<'m> Judge<'m> {
         let (by, want) = (self.gamma(), truth.floats());
         let [of_inputs, of_operands] = self.changes(input, &truth, by, runs, true)?;
         let narrow: Vec<Places> = narrow.iter().map(Outcome::floats).collect();
-        let mut known = Known::default();
+        let mut known = KnownTolerances::default();
         for (i, want) in want.iter().enumerate() {
             let numbers = Numbers { want, changes: &of_inputs[i], spread: &of_operands[i], by };
             let rounded: Vec<&[Option<f64>]> = [&have].into_iter().chain(&narrow).map(|run| &run[i][..]).collect();

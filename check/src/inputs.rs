@@ -79,11 +79,11 @@ impl<'m> Inputs<'m> {
     }
 
     /// Returns the input with a number, in the enumeration of all inputs.
-    pub(crate) fn nth(&self, mut number: u64) -> Input {
+    pub(crate) fn nth(&self, mut index: u64) -> Input {
         let next = |&ty: &Type| {
             let width = self.ctx.int_width(ty).unwrap_or(0);
-            let value = wrap(number as i64, width, self.ctx.is_unsigned(ty));
-            number >>= width;
+            let value = wrap(index as i64, width, self.ctx.is_unsigned(ty));
+            index >>= width;
             Datum::Int(value)
         };
         Input { args: self.types.iter().map(next).collect(), ..Input::new(0, self.floats) }

@@ -6,7 +6,7 @@ use crate::options::Options;
 use crate::rounding::RandomRounding;
 use crate::seen::{Same, Seen, all_refine, floats_of, holds, same_bits};
 use crate::signature::result_types;
-use gradus_interp::{Interpreter, Order};
+use gradus_interp::{Interpreter, IterationOrder};
 use gradus_ir::eval::{Datum, Trap, eval_op};
 use gradus_ir::float::FloatKind;
 use gradus_ir::memory::{Memory, Storage};
@@ -123,7 +123,7 @@ impl<'m> Runner<'m> {
     }
 
     /// Sets the order of the iterations of parallel loops.
-    pub(crate) fn in_order(&mut self, order: Order) -> &mut Self {
+    pub(crate) fn in_order(&mut self, order: IterationOrder) -> &mut Self {
         self.interpreter.order = order;
         self
     }

@@ -8,56 +8,56 @@ const DEPTH: usize = 4;
 
 /// A value of the original that is represented by consecutive values.
 #[derive(Debug)]
-pub(crate) struct Part {
+pub(crate) struct RepresentedValue {
     /// The type of the value.
     pub(crate) ty: Type,
     /// The types of the values that represent it. Memory is represented by a tensor of its contents.
     pub(crate) new: Vec<Type>,
-    plan: Plan,
+    plan: ValueEncoding,
 }
 
 /// The way in which a value is represented.
-enum Plan {
+enum ValueEncoding {
     /// By itself: values of both types are the same at run time.
     Same,
     /// Each element of a tensor, vector or memory by one value.
-    Elements(Box<Part>),
+    Elements(Box<RepresentedValue>),
     /// As a dialect declares, and each of these values in turn.
-    Declared(&'static Representation, Vec<Part>),
+    Declared(&'static Representation, Vec<RepresentedValue>),
 }
 
-impl std::fmt::Debug for Plan {
+impl std::fmt::Debug for ValueEncoding {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Plan::Same => f.write_str("Same"),
-            Plan::Elements(part) => f.debug_tuple("Elements").field(part).finish(),
-            Plan::Declared(declared, parts) => f.debug_tuple(declared.name).field(parts).finish(),
+            ValueEncoding::Same => f.write_str("Same"),
+            ValueEncoding::Elements(part) => f.debug_tuple("Elements").field(part).finish(),
+            ValueEncoding::Declared(declared, parts) => f.debug_tuple(declared.name).field(parts).finish(),
         }
     }
 }
 
 /// Returns how values of a type are represented by values of the first of `new`, and the number of these; `None` if no
 /// representation is declared.
-pub(crate) fn represent(ctx: &Context, ty: Type, new: &[Type]) -> Option<(Part, usize)> {
+pub(crate) fn represent(ctx: &Context, ty: Type, new: &[Type]) -> Option<(RepresentedValue, usize)> {
     if is_memref(ctx, ty) {
         // Its memory may be shared, so that it is passed as it is.
         let &first = new.first().filter(|&&new| same_values(ctx, ty, new) && allows_layout(ctx, ty, new))?;
-        return Some((Part { ty, new: vec![first], plan: Plan::Same }, 1));
+        return Some((RepresentedValue { ty, new: vec![first], plan: ValueEncoding::Same }, 1));
     }
     component(ctx, ty, new, DEPTH)
 }
 
 /// Does the same for a value of a representation, where a memref stands for its contents.
-fn component(ctx: &Context, ty: Type, new: &[Type], depth: usize) -> Option<(Part, usize)> {
-    let part = |count: usize, plan| Some((Part { ty, new: new[..count].to_vec(), plan }, count));
+fn component(ctx: &Context, ty: Type, new: &[Type], depth: usize) -> Option<(RepresentedValue, usize)> {
+    let part = |count: usize, plan| Some((RepresentedValue { ty, new: new[..count].to_vec(), plan }, count));
     if new.first().is_some_and(|&new| same_values(ctx, ty, new)) {
-        return part(1, Plan::Same);
+        return part(1, ValueEncoding::Same);
     }
     if depth == 0 {
         return None;
     }
     if let Some(element) = elements(ctx, ty, new, depth) {
-        return part(1, Plan::Elements(Box::new(element)));
+        return part(1, ValueEncoding::Elements(Box::new(element)));
     }
     ctx.representations().find_map(|declared| {
         let types = (declared.types)(ctx, ty).filter(|types| types[..] != [ty])?;
@@ -67,37 +67,37 @@ fn component(ctx: &Context, ty: Type, new: &[Type], depth: usize) -> Option<(Par
             parts.push(part);
             next += count;
         }
-        part(next, Plan::Declared(declared, parts))
+        part(next, ValueEncoding::Declared(declared, parts))
     })
 }
 
 /// Returns the representation of the elements if the first of `new` is `ty` with other elements.
-fn elements(ctx: &Context, ty: Type, new: &[Type], depth: usize) -> Option<Part> {
+fn elements(ctx: &Context, ty: Type, new: &[Type], depth: usize) -> Option<RepresentedValue> {
     let &first = new.first().filter(|&&new| ctx.is_shaped(ty) && ctx.is_shaped(new))?;
     let (from, to) = (ctx.element_type(ty), ctx.element_type(first));
     let is_alike = from != to && same_values(ctx, ctx.with_element(ty, to), first);
     component(ctx, from, &[to], if is_alike { depth - 1 } else { return None }).map(|(part, _)| part)
 }
 
-impl Part {
+impl RepresentedValue {
     /// Whether the value represents itself.
     pub(crate) fn is_same(&self) -> bool {
-        matches!(self.plan, Plan::Same)
+        matches!(self.plan, ValueEncoding::Same)
     }
 
     /// Returns the values that represent a value; `None` if there are none.
     pub(crate) fn encode(&self, ctx: &Context, value: &Datum) -> Option<Vec<Datum>> {
         match &self.plan {
-            Plan::Same if *value == Datum::Poison => Some(vec![poison(ctx, self.new[0])?]),
-            Plan::Same => Some(vec![value.clone()]).filter(|values| is_value(ctx, self.new[0], &values[0])),
-            Plan::Elements(_) if *value == Datum::Poison => Some(vec![poison(ctx, self.new[0])?]),
-            Plan::Elements(part) => {
+            ValueEncoding::Same if *value == Datum::Poison => Some(vec![poison(ctx, self.new[0])?]),
+            ValueEncoding::Same => Some(vec![value.clone()]).filter(|values| is_value(ctx, self.new[0], &values[0])),
+            ValueEncoding::Elements(_) if *value == Datum::Poison => Some(vec![poison(ctx, self.new[0])?]),
+            ValueEncoding::Elements(part) => {
                 let encoded = |element: Datum| part.encode(ctx, &element)?.pop();
                 let encoded: Vec<Datum> = value.elements()?.into_iter().map(encoded).collect::<Option<_>>()?;
                 let dtype = ctx.dtype(ctx.element_type(self.new[0]))?;
                 Some(vec![Datum::from_elements(dtype, value.shape()?, &encoded).ok()?])
             }
-            Plan::Declared(declared, parts) => {
+            ValueEncoding::Declared(declared, parts) => {
                 let values = match value {
                     Datum::Poison => vec![Datum::Poison; parts.len()],
                     value => (declared.encode)(ctx, self.ty, value).filter(|values| values.len() == parts.len())?,
@@ -111,15 +111,15 @@ impl Part {
     /// Returns the value that values represent; `None` if they represent none.
     pub(crate) fn decode(&self, ctx: &Context, values: &[Datum]) -> Option<Datum> {
         let decoded = match &self.plan {
-            Plan::Same => values.first().cloned(),
-            Plan::Elements(_) if values.first() == Some(&Datum::Poison) => Some(Datum::Poison),
-            Plan::Elements(part) => {
+            ValueEncoding::Same => values.first().cloned(),
+            ValueEncoding::Elements(_) if values.first() == Some(&Datum::Poison) => Some(Datum::Poison),
+            ValueEncoding::Elements(part) => {
                 let value = values.first()?;
                 let decoded = |element| part.decode(ctx, &[element]);
                 let decoded: Option<Vec<Datum>> = value.elements()?.into_iter().map(decoded).collect();
                 Datum::from_elements(ctx.dtype(ctx.element_type(self.ty))?, value.shape()?, &decoded?).ok()
             }
-            Plan::Declared(declared, parts) => {
+            ValueEncoding::Declared(declared, parts) => {
                 let mut next = 0;
                 let decoded = parts.iter().map(|part| {
                     next += part.new.len();

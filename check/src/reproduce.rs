@@ -6,7 +6,7 @@
 use crate::options::Options;
 use crate::slice::slice;
 use crate::subject::{Checked, Culprit, EXECUTION, Rewrite, Subject, only};
-use gradus_ir::pass::{ADAPTOR, Action, Observer, PASS, Pipeline, Unit};
+use gradus_ir::pass::{ADAPTOR, Action, ActionUnit, Observer, PASS, Pipeline};
 use gradus_ir::{Module, Op, verify};
 use gradus_reduce::{Reduced, reduce};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -131,7 +131,7 @@ impl Observer for Keep {
         }
         if action.is_rewrite()
             && Some(action.rewrites) == self.rewrite
-            && let Unit::Op(op) = action.unit
+            && let ActionUnit::Op(op) = action.unit
         {
             kept.rewrite = Some((action.module.clone(), op));
         }

@@ -57,7 +57,7 @@ pub(crate) fn outcomes(m: &Module, function: Op, before: &Outcome, after: &Outco
 }
 
 /// A result or an effect of a run.
-struct Place {
+struct ShownResult {
     /// The place with its verb.
     name: String,
     value: String,
@@ -66,19 +66,19 @@ struct Place {
     shape: Vec<usize>,
 }
 
-impl Place {
+impl ShownResult {
     /// Creates the place of memory; `None` is freed memory.
-    fn of_memory(name: String, contents: Option<&[Datum]>) -> Place {
+    fn of_memory(name: String, contents: Option<&[Datum]>) -> ShownResult {
         let value = contents.map_or("freed memory".to_owned(), elements);
         let elements = contents.unwrap_or_default().to_vec();
-        Place { name, value, shape: vec![elements.len()], elements }
+        ShownResult { name, value, shape: vec![elements.len()], elements }
     }
 
     fn text(&self) -> String {
         format!("{} {}", self.name, self.value)
     }
 
-    fn differs(&self, other: &Place) -> bool {
+    fn differs(&self, other: &ShownResult) -> bool {
         match self.elements.is_empty() || self.elements.len() != other.elements.len() {
             true => self.value != other.value,
             false => self.elements.iter().zip(&other.elements).any(|(old, new)| !refines(old, new)),
@@ -86,13 +86,13 @@ impl Place {
     }
 
     /// Formats both of two places. Where there are too many elements to show all, those that differ are shown with their indices.
-    fn against(&self, other: &Place) -> [String; 2] {
+    fn against(&self, other: &ShownResult) -> [String; 2] {
         let all = self.elements.len();
         if all <= SHOWN || other.elements.len() != all {
             return [self.text(), other.text()];
         }
         let differing: Vec<usize> = (0..all).filter(|&i| !refines(&self.elements[i], &other.elements[i])).collect();
-        let line = |place: &Place| {
+        let line = |place: &ShownResult| {
             let element = |&i: &usize| format!("{} at {:?}", scalar(&place.elements[i]), index(&place.shape, i));
             let shown: Vec<String> = differing.iter().take(FEW).map(element).collect();
             let more = if differing.len() > FEW { ", ..." } else { "" };
@@ -103,31 +103,31 @@ impl Place {
 }
 
 /// Returns the index of an element of a tensor.
-fn index(shape: &[usize], mut number: usize) -> Vec<usize> {
+fn index(shape: &[usize], mut linear: usize) -> Vec<usize> {
     let mut index = vec![0; shape.len()];
     for (at, &extent) in index.iter_mut().zip(shape).rev() {
-        (*at, number) = (number % extent.max(1), number / extent.max(1));
+        (*at, linear) = (linear % extent.max(1), linear / extent.max(1));
     }
     index
 }
 
 /// Returns the results and effects of a run that returned.
-fn places(m: &Module, function: Op, outcome: &Outcome) -> Option<Vec<Place>> {
+fn places(m: &Module, function: Op, outcome: &Outcome) -> Option<Vec<ShownResult>> {
     let Outcome::Returned { results, buffers, globals, events, .. } = outcome else { return None };
     let types = result_types(m, function);
     let mut places = Vec::new();
     if !events.is_empty() {
-        places.push(Place { name: CALLS.into(), value: calls(events), elements: Vec::new(), shape: Vec::new() });
+        places.push(ShownResult { name: CALLS.into(), value: calls(events), elements: Vec::new(), shape: Vec::new() });
     }
     for (i, result) in results.iter().enumerate() {
         let name = if results.len() > 1 { format!("result {i} is") } else { "returns".to_owned() };
         let value = seen(&m.ctx, types.get(i).copied().unwrap_or(Type::NONE), result);
-        places.push(Place { name, value, elements: result.elements(), shape: result.shape() });
+        places.push(ShownResult { name, value, elements: result.elements(), shape: result.shape() });
     }
     let memory =
-        |(i, held): (usize, &Option<Vec<Datum>>)| Place::of_memory(format!("memory {i} holds"), held.as_deref());
+        |(i, held): (usize, &Option<Vec<Datum>>)| ShownResult::of_memory(format!("memory {i} holds"), held.as_deref());
     places.extend(buffers.iter().enumerate().map(memory));
-    places.extend(globals.iter().map(|(name, held)| Place::of_memory(format!("@{name} holds"), Some(held))));
+    places.extend(globals.iter().map(|(name, held)| ShownResult::of_memory(format!("@{name} holds"), Some(held))));
     Some(places)
 }
 
@@ -144,7 +144,7 @@ pub(crate) fn outcome(m: &Module, function: Op, outcome: &Outcome) -> String {
             let effects = places.split_off(results.len());
             let values: Vec<&str> = places.iter().map(|place| place.value.as_str()).collect();
             let returned = (!values.is_empty()).then(|| format!("returns {}", values.join(", ")));
-            let texts: Vec<String> = returned.into_iter().chain(effects.iter().map(Place::text)).collect();
+            let texts: Vec<String> = returned.into_iter().chain(effects.iter().map(ShownResult::text)).collect();
             format!("{}{}", before(events), if texts.is_empty() { "returns".to_owned() } else { texts.join("; ") })
         }
     }

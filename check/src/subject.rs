@@ -4,7 +4,7 @@ use crate::compare::Verdict;
 use crate::execution::Execution;
 use crate::options::Options;
 use crate::outcome::Difference;
-use gradus_ir::pass::{Action, Actions, Failed, Observer, Passed, Pipeline, REWRITE, RunOptions, Unit, Watch};
+use gradus_ir::pass::{Action, ActionUnit, Actions, Failed, Observer, Passed, Pipeline, REWRITE, RunOptions, Watch};
 use gradus_ir::{Diagnostic, Loc, Module};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -201,8 +201,8 @@ impl Observer for Note {
             return;
         }
         let op = match action.unit {
-            Unit::Op(op) => Some(op),
-            Unit::Region(region) => action.module.region_op(region),
+            ActionUnit::Op(op) => Some(op),
+            ActionUnit::Region(region) => action.module.region_op(region),
         };
         let (what, op_name) = (action.title(), op.map_or("", |op| action.module.name_text(op)).to_owned());
         let loc = op.map_or(Loc::UNKNOWN, |op| action.module.loc(op));

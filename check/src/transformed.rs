@@ -5,7 +5,7 @@ use crate::options::Options;
 use crate::outcome::{Outcome, Runner};
 use crate::signature::function_parts;
 use crate::translation::Translation;
-use gradus_interp::Order;
+use gradus_interp::IterationOrder;
 use gradus_ir::{Module, Op};
 
 /// A transformed function. It runs on inputs of the original, and its outcomes are read as those of the original.
@@ -31,7 +31,7 @@ impl<'m> Transformed<'m> {
     }
 
     /// Sets the order of the iterations of parallel loops.
-    pub(crate) fn in_order(&mut self, order: Order) -> &mut Self {
+    pub(crate) fn in_order(&mut self, order: IterationOrder) -> &mut Self {
         self.runner.in_order(order);
         self
     }

@@ -7,7 +7,7 @@
 
 use crate::draw::layout;
 use crate::input::Input;
-use crate::representing::{Part, is_memref, represent};
+use crate::representing::{RepresentedValue, is_memref, represent};
 use crate::seen::Seen;
 use gradus_ir::eval::Datum;
 use gradus_ir::memory::MemRef;
@@ -21,8 +21,8 @@ pub(crate) type Types<'a> = (&'a [Type], &'a [Type]);
 /// The relation of the arguments and results of a function or call to those of its lowered version.
 #[derive(Debug)]
 pub(crate) struct Translation {
-    args: Vec<(Part, Range<usize>)>,
-    results: Vec<(Part, ResultForm)>,
+    args: Vec<(RepresentedValue, Range<usize>)>,
+    results: Vec<(RepresentedValue, ResultForm)>,
     /// The types of the arguments of the lowered version.
     new_args: Vec<Type>,
     /// The types of its results.
@@ -105,7 +105,7 @@ impl Translation {
         buffers: &[Option<Vec<Datum>>],
         input: &Input,
     ) -> Vec<Seen> {
-        let result = |(part, place): &(Part, ResultForm)| match place {
+        let result = |(part, place): &(RepresentedValue, ResultForm)| match place {
             ResultForm::Values(range) => self.seen(ctx, part, results.get(range.clone()).unwrap_or_default()),
             ResultForm::Argument(i) => self.seen(ctx, part, &[written(&input.args[*i], buffers)]),
         };
@@ -157,7 +157,7 @@ impl Translation {
         Some((results, writes))
     }
 
-    fn seen(&self, ctx: &Context, part: &Part, seen: &[Seen]) -> Seen {
+    fn seen(&self, ctx: &Context, part: &RepresentedValue, seen: &[Seen]) -> Seen {
         if let ([one], true) = (seen, part.is_same() && is_memref(ctx, part.ty)) {
             return one.clone();
         }

@@ -35,15 +35,15 @@ fn drop_conversions(m: &Module, wide: &mut Module) {
 }
 
 /// A function, and its version in `f64`.
-pub(crate) struct Side<'m> {
+pub(crate) struct WidenedFunction<'m> {
     pub(crate) m: &'m Module,
     pub(crate) op: Op,
     wide: OnceCell<Option<(Module, Op)>>,
 }
 
-impl<'m> Side<'m> {
-    pub(crate) fn new((m, op): (&'m Module, Op)) -> Side<'m> {
-        Side { m, op, wide: OnceCell::new() }
+impl<'m> WidenedFunction<'m> {
+    pub(crate) fn new((m, op): (&'m Module, Op)) -> WidenedFunction<'m> {
+        WidenedFunction { m, op, wide: OnceCell::new() }
     }
 
     /// Returns the version in `f64`; `None` if there is no valid one.

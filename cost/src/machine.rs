@@ -25,12 +25,12 @@ const MAX_VALUE: u64 = u32::MAX as u64;
 pub struct Machine {
     /// The name of the target that it describes.
     pub name: String,
-    numbers: Vec<Number>,
+    numbers: Vec<MachineNumber>,
 }
 
 /// A number of a machine.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Number {
+pub struct MachineNumber {
     /// Key in the file.
     pub key: String,
     /// The value, from 1 to 2³² - 1.
@@ -52,7 +52,7 @@ impl Machine {
     /// # Errors
     /// A diagnostic for each mistake.
     pub fn read(ctx: &Context, name: &str, text: &str) -> Result<Machine, Vec<Diagnostic>> {
-        Reader::new(ctx, name, text).machine(None)
+        DescriptionReader::new(ctx, name, text).machine(None)
     }
 
     /// Reads a description of the same machine: with the same name, keys and units.
@@ -60,11 +60,11 @@ impl Machine {
     /// # Errors
     /// A diagnostic for each mistake.
     pub fn read_like(&self, ctx: &Context, name: &str, text: &str) -> Result<Machine, Vec<Diagnostic>> {
-        Reader::new(ctx, name, text).machine(Some(self))
+        DescriptionReader::new(ctx, name, text).machine(Some(self))
     }
 
     /// Returns the numbers, in the order of the file.
-    pub fn numbers(&self) -> &[Number] {
+    pub fn numbers(&self) -> &[MachineNumber] {
         &self.numbers
     }
 
@@ -95,7 +95,7 @@ impl Machine {
     /// Returns the description as text, which [`Machine::read`] reads.
     pub fn to_text(&self) -> String {
         let quoted = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
-        let line = |Number { key, value, unit, source }: &Number| {
+        let line = |MachineNumber { key, value, unit, source }: &MachineNumber| {
             format!("{key} = {{ value = {value}, unit = {}, source = {} }}\n", quoted(unit), quoted(source))
         };
         format!("name = {}\n{}", quoted(&self.name), self.numbers.iter().map(line).collect::<String>())
@@ -128,12 +128,12 @@ impl Machine {
         CostError::UnknownNumber { machine: self.name.clone(), key: key.to_owned() }
     }
 
-    fn entry(&mut self, key: &str) -> Result<&mut Number, CostError> {
+    fn entry(&mut self, key: &str) -> Result<&mut MachineNumber, CostError> {
         let unknown = self.unknown(key);
         self.numbers.iter_mut().find(|number| number.key == key).ok_or(unknown)
     }
 
-    fn find(&self, key: &str) -> Option<&Number> {
+    fn find(&self, key: &str) -> Option<&MachineNumber> {
         self.numbers.iter().find(|number| number.key == key)
     }
 }
@@ -187,15 +187,15 @@ pub fn price<N: Send + Sync + 'static>(
 }
 
 /// A description that is being read.
-struct Reader<'a> {
+struct DescriptionReader<'a> {
     source: u32,
     text: &'a str,
     errors: Vec<Diagnostic>,
 }
 
-impl<'a> Reader<'a> {
-    fn new(ctx: &Context, name: &str, text: &'a str) -> Reader<'a> {
-        Reader { source: ctx.add_source(name, Arc::new(text.to_owned())), text, errors: Vec::new() }
+impl<'a> DescriptionReader<'a> {
+    fn new(ctx: &Context, name: &str, text: &'a str) -> DescriptionReader<'a> {
+        DescriptionReader { source: ctx.add_source(name, Arc::new(text.to_owned())), text, errors: Vec::new() }
     }
 
     fn error(&mut self, span: &Range<usize>, message: impl Into<String>) {
@@ -243,7 +243,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Compares a number with its schema.
-    fn compare(&mut self, like: &Machine, number: &Number, span: &Range<usize>) {
+    fn compare(&mut self, like: &Machine, number: &MachineNumber, span: &Range<usize>) {
         let Some(known) = like.find(&number.key) else {
             let hint = hint(&number.key, like.numbers.iter().map(|n| n.key.as_str()));
             return self.error(span, format!("unknown number '{}' of '{}'{hint}", number.key, like.name));
@@ -254,7 +254,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads `{ value = ..., unit = "...", source = "..." }`.
-    fn number(&mut self, key: &str, span: &Range<usize>, value: &Spanned<DeValue<'_>>) -> Option<Number> {
+    fn number(&mut self, key: &str, span: &Range<usize>, value: &Spanned<DeValue<'_>>) -> Option<MachineNumber> {
         let fields = ["value", "unit", "source"];
         let Some(table) = value.get_ref().as_table() else {
             let found = value.get_ref().type_str();
@@ -279,7 +279,7 @@ impl<'a> Reader<'a> {
         if source != "assumed" && !["cited: ", "assumed: "].iter().any(|start| source.starts_with(start)) {
             self.error(&at, format!("the source of '{key}' is \"cited: ...\" or \"assumed\", not \"{source}\""));
         }
-        Some(Number { key: key.to_owned(), value, unit, source })
+        Some(MachineNumber { key: key.to_owned(), value, unit, source })
     }
 
     fn string(&mut self, what: &str, value: &Spanned<DeValue<'_>>) -> Option<String> {

@@ -3,8 +3,8 @@
 //! Source: the seed on sparse matrices that are compiled into code, paragraphs 60 to 68.
 
 use crate::a64::ops::{FLAG, NUMBER, instructions};
-use crate::a64::{ADDRESS, Class, Form, Instruction, Operation, REGISTER, verify};
-use Class::{V4S, W};
+use crate::a64::{ADDRESS, Form, Instruction, Operation, REGISTER, RegisterClass, verify};
+use RegisterClass::{V4S, W};
 use gradus_ir::{Dialect, Effects, OpDecl, OpInfo, Traits, op};
 
 instructions! { FORMS;

@@ -4,7 +4,7 @@ use crate::constraint::{ANY, STRING, SYMBOL_NAME};
 use gradus_ir::eval::Datum;
 use gradus_ir::{
     Attr, Context, Dialect, Effects, FoldResult, Folded, Module, Op, OpArgs, OpDecl, Representation, Traits, Type,
-    TypeData, Value, op,
+    TypeData, Value, Violation, op,
 };
 
 /// A top-level container of ops, isolated from above, with a symbol table.
@@ -55,10 +55,10 @@ pub struct UnrealizedConversionCastOp {
     outputs: OpResults<ANY>,
 }
 
-fn verify_module(m: &Module, op: Op) -> Result<(), String> {
+fn verify_module(m: &Module, op: Op) -> Result<(), Violation> {
     let names = m.ctx.dict_entries(m.attrs(op)).iter().map(|entry| m.ctx.text(entry.0));
     if let Some(name) = names.into_iter().find(|name| !name.contains('.')) {
-        return Err(format!("can only contain attributes with dialect-prefixed names, found: '{name}'"));
+        return Err(format!("can only contain attributes with dialect-prefixed names, found: '{name}'").into());
     }
     let body = ModuleOp(op).body(m);
     match m.entry(body) {
@@ -68,7 +68,7 @@ fn verify_module(m: &Module, op: Op) -> Result<(), String> {
     }
 }
 
-fn verify_cast(m: &Module, op: Op) -> Result<(), String> {
+fn verify_cast(m: &Module, op: Op) -> Result<(), Violation> {
     if m.num_results(op) > 0 { Ok(()) } else { Err("expected at least one result for cast operation".into()) }
 }
 

@@ -1,6 +1,6 @@
 //! The columns of a matrix that is computed from an image: strips, the rows of the image, and bands, matrices of some of its rows each.
 
-use gradus_ir::{Context, OpArgs, Type};
+use gradus_ir::{Context, OpArgs, Type, Violation};
 
 /// Maximum number of strips: more than rows of an image, and calls for them take milliseconds even without columns.
 const MAX_STRIPS: u64 = 1 << 20;
@@ -29,7 +29,7 @@ impl Columns {
     ///
     /// # Errors
     /// The violated rule.
-    pub(crate) fn of(args: &OpArgs<'_>, result: &[u64], operand: u64) -> Result<Columns, String> {
+    pub(crate) fn of(args: &OpArgs<'_>, result: &[u64], operand: u64) -> Result<Columns, Violation> {
         let (bands, columns) = match *result {
             [_, columns] => (1, columns),
             [bands, _, columns] => (bands, columns),
@@ -42,10 +42,10 @@ impl Columns {
             _ => return Err("requires both 'strips' and 'pitch', or neither".into()),
         };
         if bands == 0 || strips == 0 || strips % bands != 0 || columns % (strips / bands) != 0 {
-            return Err(format!("requires strips that divide {bands} bands of {columns} columns"));
+            return Err(format!("requires strips that divide {bands} bands of {columns} columns").into());
         }
         if strips > MAX_STRIPS || (strips - 1).checked_mul(pitch).is_none_or(|start| start > operand) {
-            return Err(format!("requires at most {MAX_STRIPS} strips that begin in its operand"));
+            return Err(format!("requires at most {MAX_STRIPS} strips that begin in its operand").into());
         }
         let all = bands.checked_mul(columns).ok_or("requires a smaller result")?;
         let size = |n: u64| usize::try_from(n).map_err(|_| "requires a smaller result");

@@ -4,7 +4,7 @@ use crate::constraint::{ANY, DICT_ARRAY, FLAT_SYMBOL, FUNCTION, FUNCTION_TYPE, S
 use gradus_ir::symbols::SymbolTables;
 use gradus_ir::{
     Attr, Context, Dialect, Directive, Effects, InsertPoint, Module, Op, OpArgs, OpDecl, Pattern, PatternRewriter,
-    Rewriter, Traits, Type, Value, op,
+    Rewriter, Traits, Type, Value, Violation, op,
 };
 
 /// Defines or declares a function.
@@ -131,7 +131,7 @@ const CALLEE_TYPE: Directive = Directive {
     },
 };
 
-fn verify_func(m: &Module, op: Op) -> Result<(), String> {
+fn verify_func(m: &Module, op: Op) -> Result<(), Violation> {
     let func = FuncOp(op);
     let ctx = &m.ctx;
     let ty = func.function_type(m).and_then(|a| ctx.as_type(a));
@@ -144,7 +144,7 @@ fn verify_func(m: &Module, op: Op) -> Result<(), String> {
             return Err(format!(
                 "expects {what} attribute array to have the same number of elements as the number of function {what}s, got {}, but expected {n}",
                 list.len()
-            ));
+            ).into());
         }
         verify_prefixes(m, attr, what)?;
     }
@@ -157,30 +157,30 @@ fn verify_func(m: &Module, op: Op) -> Result<(), String> {
     };
     let args: Vec<Type> = m.block_args(entry).iter().map(|&v| m.value_type(v)).collect();
     if args.len() != inputs.len() {
-        return Err(format!("entry block must have {} arguments to match function signature", inputs.len()));
+        return Err(format!("entry block must have {} arguments to match function signature", inputs.len()).into());
     }
     for (i, (have, want)) in args.iter().zip(inputs).enumerate() {
         if have != want {
             let (have, want) = (ctx.display_type(*have), ctx.display_type(*want));
             return Err(format!(
                 "type of entry block argument #{i}('{have}') must match the type of the corresponding argument in function signature('{want}')"
-            ));
+            ).into());
         }
     }
     Ok(())
 }
 
 /// Verifies that the attributes of arguments or results have names with a dialect's prefix.
-fn verify_prefixes(m: &Module, attrs: Option<Attr>, what: &str) -> Result<(), String> {
+fn verify_prefixes(m: &Module, attrs: Option<Attr>, what: &str) -> Result<(), Violation> {
     let ctx = &m.ctx;
     let mut each = attrs.and_then(|a| ctx.as_array(a)).unwrap_or(&[]).iter().flat_map(|&a| ctx.dict_entries(a));
     match each.any(|entry| !ctx.text(entry.0).contains('.')) {
-        true => Err(format!("{what}s may only have dialect attributes")),
+        true => Err(format!("{what}s may only have dialect attributes").into()),
         false => Ok(()),
     }
 }
 
-fn verify_constant(m: &Module, op: Op, symbols: &mut SymbolTables) -> Result<(), String> {
+fn verify_constant(m: &Module, op: Op, symbols: &mut SymbolTables) -> Result<(), Violation> {
     let (ctx, constant) = (&m.ctx, ConstantOp(op));
     let Some(value) = constant.value(m) else { return Ok(()) };
     let Some(func) = symbols.resolve(m, op, value).and_then(|found| FuncOp::cast(m, found)) else {
@@ -189,7 +189,7 @@ fn verify_constant(m: &Module, op: Op, symbols: &mut SymbolTables) -> Result<(),
             return Ok(());
         }
         let name = ctx.as_symbol(value).map_or("", |(root, _)| ctx.text(root));
-        return Err(format!("reference to undefined function '{name}'"));
+        return Err(format!("reference to undefined function '{name}'").into());
     };
     match func.function_type(m).and_then(|a| ctx.as_type(a)) == Some(m.value_type(constant.result(m))) {
         true => Ok(()),
@@ -197,7 +197,7 @@ fn verify_constant(m: &Module, op: Op, symbols: &mut SymbolTables) -> Result<(),
     }
 }
 
-fn verify_return(m: &Module, op: Op) -> Result<(), String> {
+fn verify_return(m: &Module, op: Op) -> Result<(), Violation> {
     let ctx = &m.ctx;
     let Some(func) = m.parent_op(op).and_then(|p| FuncOp::cast(m, p)) else { return Ok(()) };
     let ty = func.function_type(m).and_then(|a| ctx.as_type(a));
@@ -209,7 +209,8 @@ fn verify_return(m: &Module, op: Op) -> Result<(), String> {
             "has {} operands, but enclosing function (@{name}) returns {}",
             operands.len(),
             results.len()
-        ));
+        )
+        .into());
     }
     for (i, (&value, &want)) in operands.iter().zip(results).enumerate() {
         let have = m.value_type(value);
@@ -218,7 +219,7 @@ fn verify_return(m: &Module, op: Op) -> Result<(), String> {
             let name = gradus_ir::symbol_name(m, func.0).map_or("", |s| ctx.text(s));
             return Err(format!(
                 "type of return operand {i} ('{have}') doesn't match function result type ('{want}') in function @{name}"
-            ));
+            ).into());
         }
     }
     Ok(())
@@ -232,7 +233,7 @@ fn nearest_function<'a>(m: &'a Module, op: Op, name: &str) -> Option<&'a str> {
     gradus_ir::diag::suggest(name, functions.map(|s| m.ctx.text(s)))
 }
 
-fn verify_call(m: &Module, op: Op, symbols: &mut SymbolTables) -> Result<(), String> {
+fn verify_call(m: &Module, op: Op, symbols: &mut SymbolTables) -> Result<(), Violation> {
     let ctx = &m.ctx;
     let Some(callee) = CallOp(op).callee(m) else { return Ok(()) };
     let name = ctx.as_symbol(callee).map_or("", |(root, _)| ctx.text(root));
@@ -242,7 +243,7 @@ fn verify_call(m: &Module, op: Op, symbols: &mut SymbolTables) -> Result<(), Str
             return Ok(());
         }
         let hint = nearest_function(m, op, name).map_or(String::new(), |near| format!("; did you mean '@{near}'?"));
-        return Err(format!("'{name}' does not reference a valid function{hint}"));
+        return Err(format!("'{name}' does not reference a valid function{hint}").into());
     };
     let ty = func.function_type(m).and_then(|a| ctx.as_type(a));
     let (inputs, results) = ty.and_then(|t| ctx.function_parts(t)).unwrap_or((&[], &[]));
@@ -255,7 +256,7 @@ fn check_types(
     what: &str,
     have: impl ExactSizeIterator<Item = Type>,
     want: &[Type],
-) -> Result<(), String> {
+) -> Result<(), Violation> {
     if have.len() != want.len() {
         return Err(match what {
             "operand" => "incorrect number of operands for callee".into(),
@@ -267,13 +268,14 @@ fn check_types(
             let (have, want) = (ctx.display_type(have), ctx.display_type(want));
             return Err(format!(
                 "{what} type mismatch: expected {what} type '{want}', but provided '{have}' for {what} number {i}"
-            ));
+            )
+            .into());
         }
     }
     Ok(())
 }
 
-fn infer_call_indirect(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
+fn infer_call_indirect(args: &OpArgs<'_>) -> Result<Vec<Type>, Violation> {
     let ty = args.operand_type(0);
     args.ctx()
         .function_parts(ty)
@@ -281,7 +283,7 @@ fn infer_call_indirect(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
         .ok_or_else(|| "requires a function to call".into())
 }
 
-fn verify_call_indirect(m: &Module, op: Op) -> Result<(), String> {
+fn verify_call_indirect(m: &Module, op: Op) -> Result<(), Violation> {
     let callee = m.value_type(m.operands(op)[0]);
     let inputs = m.ctx.function_parts(callee).map_or(&[][..], |(inputs, _)| inputs);
     check_types(&m.ctx, "operand", m.operands(op)[1..].iter().map(|&v| m.value_type(v)), inputs)

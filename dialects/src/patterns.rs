@@ -3,7 +3,7 @@
 //! Rows are divided into chunks of `bits` columns. A pattern has a bit for each nonzero of a chunk, of which bit 0 is the first column, and
 //! selects one of `2^bits` functions. Nonzeros are a list of weights, in the order of rows and columns.
 
-use gradus_ir::{DType, OpArgs};
+use gradus_ir::{DType, OpArgs, Violation};
 
 /// The functions and sizes of a dispatch with the operands weights `[W]`, patterns `[M, C]` and `b`, `[K, N]`.
 pub struct PatternDispatch {
@@ -25,7 +25,7 @@ pub struct PatternDispatch {
 
 /// An execution of a function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Step {
+pub struct PatternCall {
     /// Number of the function.
     pub pattern: usize,
     /// Row of the result.
@@ -41,7 +41,7 @@ impl PatternDispatch {
     ///
     /// # Errors
     /// The violated rule.
-    pub fn of(args: &OpArgs<'_>) -> Result<PatternDispatch, String> {
+    pub fn of(args: &OpArgs<'_>) -> Result<PatternDispatch, Violation> {
         let ctx = args.ctx();
         let bits = args.int("bits").filter(|bits| (1..=8).contains(bits)).ok_or("requires 1 to 8 bits")? as usize;
         let starts = args.ints("starts").and_then(|all| all.into_iter().map(|n| usize::try_from(n).ok()).collect());
@@ -91,16 +91,16 @@ impl PatternDispatch {
     ///
     /// # Errors
     /// A pattern that is no number of `bits` bits, or that has nonzeros beyond `b` or the weights.
-    pub fn steps(&self, patterns: &[u8]) -> Result<Vec<Step>, String> {
+    pub fn steps(&self, patterns: &[u8]) -> Result<Vec<PatternCall>, Violation> {
         let (chunks, mut weight) = (self.depth.max(1).div_ceil(self.bits), 0);
         let mut steps = Vec::new();
         for (i, &pattern) in patterns.iter().enumerate() {
             let (pattern, first) = (usize::from(pattern), i % chunks * self.bits);
             if pattern >> self.bits != 0 || pattern != 0 && first + PatternDispatch::reach(pattern) > self.depth {
-                return Err(format!("pattern {i} has nonzeros beyond its columns"));
+                return Err(format!("pattern {i} has nonzeros beyond its columns").into());
             }
             if pattern != 0 {
-                steps.push(Step { pattern, row: i / chunks, first, weight });
+                steps.push(PatternCall { pattern, row: i / chunks, first, weight });
             }
             weight += pattern.count_ones() as usize;
         }
@@ -108,7 +108,7 @@ impl PatternDispatch {
     }
 
     /// Fills the result as sums of floats begin: -0, or 0 in rows without nonzeros.
-    pub fn begin_sums(&self, steps: &[Step], out: &mut [u8]) {
+    pub fn begin_sums(&self, steps: &[PatternCall], out: &mut [u8]) {
         out.fill(0);
         for rows in steps.chunk_by(|a, b| a.row == b.row) {
             let sums = &mut out[rows[0].row * self.row_bytes()..][..self.row_bytes()];

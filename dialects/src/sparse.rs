@@ -6,7 +6,7 @@ mod elementwise;
 mod integer;
 
 pub use elementwise::{DotOp, ElementAddOp, ElementMulOp, ElementSubOp};
-pub use integer::{DOTS, IntegerMatMulOp, IntegerProduct, Packing, Words, WordsOp};
+pub use integer::{DOTS, IntegerMatMulOp, IntegerProduct, Packing, WordPacking, WordsOp};
 
 use crate::constraint::{FLOAT_TENSOR, I64, I64_ARRAY, STRING, TENSOR, UNIT, kind};
 use crate::graph::{conv_cost, conv_op, convolution, eval_conv_by, infer_conv, infer_product, verify_conv};

@@ -1,6 +1,6 @@
 //! The emitter of AArch64 against another assembler, GNU as, on random instructions. Without it, the comparison is skipped.
 
-use gradus_dialects::a64::{Class, Form, Inst, Instruction, Operation, decode, encode, instructions};
+use gradus_dialects::a64::{Form, Inst, Instruction, Operation, RegisterClass, decode, encode, instructions};
 use gradus_ir::random::Random;
 use std::process::Command;
 
@@ -10,7 +10,7 @@ fn count() -> usize {
 }
 
 /// Draws an instruction of a class.
-fn draw(random: &mut Random, what: &'static Instruction, class: Class) -> Inst {
+fn draw(random: &mut Random, what: &'static Instruction, class: RegisterClass) -> Inst {
     let vector = |random: &mut Random| random.below(32) as u8;
     let general = |random: &mut Random| random.below(31) as u8;
     let register = |random: &mut Random| if class.is_general() { general(random) } else { vector(random) };
@@ -37,7 +37,7 @@ fn draw(random: &mut Random, what: &'static Instruction, class: Class) -> Inst {
 }
 
 fn drawn(count: usize) -> Vec<Inst> {
-    let forms: Vec<(&'static Instruction, Class)> =
+    let forms: Vec<(&'static Instruction, RegisterClass)> =
         instructions().flat_map(|what| what.encodings.iter().map(move |&(class, _)| (what, class))).collect();
     assert!(forms.len() >= 40, "{} forms", forms.len());
     let mut random = Random::of(3);
@@ -84,8 +84,8 @@ fn words_decode_to_their_instructions() {
     for mut inst in drawn(count()) {
         let word = encode(&inst).expect("it has an encoding");
         // Loads and stores of vectors do not tell their lanes.
-        if matches!(inst.what.operation, Operation::Load | Operation::Store) && inst.class == Class::V2D {
-            inst.class = Class::V4S;
+        if matches!(inst.what.operation, Operation::Load | Operation::Store) && inst.class == RegisterClass::V2D {
+            inst.class = RegisterClass::V4S;
         }
         assert_eq!(decode(word), Some(inst), "{inst}: {word:08x}");
     }

@@ -3,8 +3,10 @@
 use gradus_dialects::cluster::{NewProgram, OPS, Program, record};
 use gradus_ir::{Builder, DType, Loc, Module, ParseOptions, PrintOptions, Tensor, parse_module};
 use gradus_simulators::Binary;
-use gradus_simulators::cluster::{self, Elem, Extent, FUNCTIONS, Machine, Map, Place, Record, Stage, Tile, Transfer};
-use gradus_simulators::fields::{Group, Visitor};
+use gradus_simulators::cluster::{
+    self, ClusterMachine, Elem, Extent, FUNCTIONS, Map, Record, Stage, StridedBox, Tile, Transfer,
+};
+use gradus_simulators::fields::{GroupKind, Visitor};
 use std::convert::Infallible;
 use std::time::{Duration, Instant};
 
@@ -45,11 +47,11 @@ impl Visitor for Random {
         })
     }
 
-    fn begin(&mut self, _: &'static str, _: Group) -> Result<(), Infallible> {
+    fn begin(&mut self, _: &'static str, _: GroupKind) -> Result<(), Infallible> {
         Ok(())
     }
 
-    fn end(&mut self, _: Group) -> Result<(), Infallible> {
+    fn end(&mut self, _: GroupKind) -> Result<(), Infallible> {
         Ok(())
     }
 }
@@ -61,7 +63,7 @@ fn random_record(random: &mut Random) -> Record {
 }
 
 /// Builds a module with a program.
-fn module(machine: &Machine, code: &cluster::Program) -> Module {
+fn module(machine: &ClusterMachine, code: &cluster::ClusterProgram) -> Module {
     let mut m = Module::new(gradus_dialects::context());
     let block = m.body();
     NewProgram { name: "p", machine, code }.build(&mut Builder::at_end(&mut m, block), Loc::UNKNOWN);
@@ -95,14 +97,14 @@ fn ops_data_text_and_bytes_are_the_same_program() {
     for case in 0..150u32 {
         let clusters = 1 + case % 3;
         let mut records = || (0..random.next() % 6).map(|_| random_record(&mut random)).collect::<Vec<_>>();
-        let code = cluster::Program {
+        let code = cluster::ClusterProgram {
             records: (0..clusters).map(|_| records()).collect(),
             constants: vec![1, 2, case as u8],
             ddr_bytes: 4096,
             operands: vec![Extent { offset: 3, bytes: 40 }],
             results: vec![Extent { offset: 100, bytes: 0 }, Extent { offset: 200, bytes: case }],
         };
-        let machine = Machine { clusters, cores: 1 + case, ..Machine::default() };
+        let machine = ClusterMachine { clusters, cores: 1 + case, ..ClusterMachine::default() };
         let m = module(&machine, &code);
         let built = program(&m);
         assert_eq!(built, Program { machine: machine.clone(), code }, "case {case}");
@@ -114,7 +116,7 @@ fn ops_data_text_and_bytes_are_the_same_program() {
         }
         let binary = Binary::read(&built.to_binary().write()).expect("a binary");
         assert_eq!(Program::from_binary(&binary, &machine), Ok(built));
-        assert!(Program::from_binary(&binary, &Machine { cores: 99_999, ..machine }).is_err());
+        assert!(Program::from_binary(&binary, &ClusterMachine { cores: 99_999, ..machine }).is_err());
         assert!(record(&m, m.root()).is_err());
     }
 }
@@ -143,8 +145,8 @@ fn tile(offset: u32) -> Tile {
 }
 
 /// A program in which cluster 0 applies functions to bytes and sends them to cluster 1, which sends them back, `rounds` times.
-fn ping_pong(rounds: u32) -> cluster::Program {
-    let place = |offset| Place { offset, row: 0, pixel: 0 };
+fn ping_pong(rounds: u32) -> cluster::ClusterProgram {
+    let place = |offset| StridedBox { offset, row: 0, pixel: 0 };
     let transfer = |from, to| Transfer { from: place(from), to: place(to), rows: 1, cols: 1, bytes: BYTES };
     let mut records = [Vec::new(), Vec::new()];
     records[0].extend([
@@ -167,7 +169,7 @@ fn ping_pong(rounds: u32) -> cluster::Program {
         Record::Store { transfer: transfer(0, BYTES), event: rounds + 1 },
         Record::Wait { event: rounds + 1, count: 1 },
     ]);
-    cluster::Program {
+    cluster::ClusterProgram {
         records: records.to_vec(),
         constants: Vec::new(),
         ddr_bytes: 2 * BYTES,
@@ -183,7 +185,7 @@ fn large_programs_are_fast() {
     let code = ping_pong(6_666);
     let records: usize = code.records.iter().map(Vec::len).sum();
     assert!(records >= 20_000, "{records} records");
-    let machine = Machine { clusters: 2, ..Machine::default() };
+    let machine = ClusterMachine { clusters: 2, ..ClusterMachine::default() };
     let mut seconds = Vec::new();
     let start = Instant::now();
     let m = module(&machine, &code);

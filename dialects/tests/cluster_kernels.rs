@@ -3,7 +3,7 @@
 use gradus_ir::tensor::{DType, Elem as Scalar, Tensor};
 use gradus_reference_kernels as kernels;
 use gradus_reference_kernels::shape::{ConvAttrs, WindowAttrs};
-use gradus_reference_kernels::{LrnAttrs, QuantizeAttrs, Quantized};
+use gradus_reference_kernels::{KernelResult, LrnAttrs, QuantizeAttrs, Quantized};
 use gradus_simulators::cluster::*;
 
 /// A linear congruential generator.
@@ -51,7 +51,7 @@ fn run(record: Record, parts: &[(u32, &[u8])]) -> Vec<u8> {
     let bytes = output.rows * output.row;
     let mut constants = vec![0; OUTPUT as usize];
     parts.iter().for_each(|(at, part)| constants[*at as usize..*at as usize + part.len()].copy_from_slice(part));
-    let place = |offset| Place { offset, row: 0, pixel: 0 };
+    let place = |offset| StridedBox { offset, row: 0, pixel: 0 };
     let copy = |from, to, bytes| Transfer { from: place(from), to: place(to), rows: 1, cols: 1, bytes };
     let records = vec![vec![
         Record::Fetch { transfer: copy(0, 0, OUTPUT), clusters: 1, event: 0 },
@@ -60,9 +60,9 @@ fn run(record: Record, parts: &[(u32, &[u8])]) -> Vec<u8> {
         Record::Store { transfer: copy(OUTPUT, OUTPUT, bytes), event: 1 },
     ]];
     let results = vec![Extent { offset: OUTPUT, bytes }];
-    let program = Program { records, constants, ddr_bytes: OUTPUT + bytes, operands: Vec::new(), results };
+    let program = ClusterProgram { records, constants, ddr_bytes: OUTPUT + bytes, operands: Vec::new(), results };
     let mut ddr = program.ddr();
-    Simulator::new(Machine::default()).run(&program, &mut ddr).unwrap_or_else(|fault| panic!("{fault}"));
+    Simulator::new(ClusterMachine::default()).run(&program, &mut ddr).unwrap_or_else(|fault| panic!("{fault}"));
     ddr[OUTPUT as usize..].to_vec()
 }
 
@@ -275,7 +275,7 @@ fn functions_of_floats_are_those_of_the_reference() {
     let bytes = bytes_of(&x);
     let t = tensor(&bytes, extents, Elem::F32);
     let (input, output) = (dense(INPUT, extents, Elem::F32), dense(OUTPUT, extents, Elem::F32));
-    let assert = |name: &str, record: Record, expected: Result<Tensor, String>| {
+    let assert = |name: &str, record: Record, expected: KernelResult| {
         assert_same(
             &run(record, &[(INPUT, &bytes)]),
             record.output().expect("an output"),

@@ -3,7 +3,7 @@
 use gradus_dialects::npu::{NewProgram, Program, instruction};
 use gradus_ir::{Builder, Loc, Module, Tensor};
 use gradus_simulators::Binary;
-use gradus_simulators::npu::{Group, Inst, MNEMONICS, Machine, NUM_TOKENS, Visitor};
+use gradus_simulators::npu::{GroupKind, MNEMONICS, NUM_TOKENS, NpuInst, NpuMachine, Visitor};
 use std::convert::Infallible;
 
 /// Sets all fields to pseudo-random values of their range.
@@ -38,20 +38,20 @@ impl Visitor for Random {
         Ok(self.next().is_multiple_of(2))
     }
 
-    fn begin(&mut self, _: &'static str, _: Group) -> Result<(), Infallible> {
+    fn begin(&mut self, _: &'static str, _: GroupKind) -> Result<(), Infallible> {
         Ok(())
     }
 
-    fn end(&mut self, _: Group) -> Result<(), Infallible> {
+    fn end(&mut self, _: GroupKind) -> Result<(), Infallible> {
         Ok(())
     }
 }
 
 /// A random instruction. An op without a table has no stride of tables.
-fn random_inst(random: &mut Random, opcode: usize) -> Inst {
-    let mut inst = Inst::blank(opcode).expect("an opcode");
+fn random_inst(random: &mut Random, opcode: usize) -> NpuInst {
+    let mut inst = NpuInst::blank(opcode).expect("an opcode");
     let Ok(()) = inst.visit_fields(random);
-    if let Inst::Post(post) = &mut inst
+    if let NpuInst::Post(post) = &mut inst
         && post.table.is_none()
     {
         post.table_stride = 0;
@@ -65,9 +65,10 @@ fn ops_data_and_bytes_are_the_same_program() {
     for case in 0..200 {
         let opcodes =
             (0..case % 12).map(|_| (random.next() % (MNEMONICS.len() as u64 - 1)) as usize).collect::<Vec<_>>();
-        let mut instructions: Vec<Inst> = opcodes.into_iter().map(|opcode| random_inst(&mut random, opcode)).collect();
-        instructions.push(Inst::End);
-        let machine = Machine { banks: 1 << (case % 6), kernels: 4 + case, ..Machine::default() };
+        let mut instructions: Vec<NpuInst> =
+            opcodes.into_iter().map(|opcode| random_inst(&mut random, opcode)).collect();
+        instructions.push(NpuInst::End);
+        let machine = NpuMachine { banks: 1 << (case % 6), kernels: 4 + case, ..NpuMachine::default() };
         let constants = Tensor::from_vec(&[3], vec![1u8, 2, case as u8]);
         let ctx = gradus_dialects::context();
         let mut m = Module::new(ctx);
@@ -87,7 +88,7 @@ fn ops_data_and_bytes_are_the_same_program() {
         assert_eq!(program.instructions, instructions, "case {case}");
         let binary = Binary::read(&program.to_binary().write()).expect("a binary");
         assert_eq!(Program::from_binary(&binary, &machine), Ok(program));
-        assert!(Program::from_binary(&binary, &Machine { burst: 64, ..machine }).is_err());
+        assert!(Program::from_binary(&binary, &NpuMachine { burst: 64, ..machine }).is_err());
         assert!(instruction(&m, op).is_err());
     }
 }

@@ -1,7 +1,7 @@
 //! The emitter and the decoder against another assembler, iced-x86, on random instructions.
 
 use gradus_dialects::x64::{
-    Class, Encoding, Inst, Instruction, Mem, Operation, Register, Rm, VectorOperands, Width, decode, encode,
+    Encoding, Inst, Instruction, Mem, Operation, Register, RegisterClass, Rm, VectorOperands, Width, decode, encode,
     instructions,
 };
 use gradus_ir::random::Random;
@@ -68,10 +68,10 @@ fn name_of(register: Register) -> String {
         ["rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15"];
     let n = register.number;
     match register.class {
-        Class::Gpr => NAMES[usize::from(n)].to_owned(),
-        Class::Vector(width) => format!("{}{n}", ["xmm", "ymm", "zmm"][width as usize]),
-        Class::Mask => format!("k{n}"),
-        Class::Flags => "flags".to_owned(),
+        RegisterClass::Gpr => NAMES[usize::from(n)].to_owned(),
+        RegisterClass::Vector(width) => format!("{}{n}", ["xmm", "ymm", "zmm"][width as usize]),
+        RegisterClass::Mask => format!("k{n}"),
+        RegisterClass::Flags => "flags".to_owned(),
     }
 }
 
@@ -88,7 +88,7 @@ fn compare(inst: &Inst, other: &iced_x86::Instruction) {
     let kinds = (0..other.op_count()).map(|i| (other.op_kind(i), i));
     let theirs: Vec<String> =
         kinds.filter(|(kind, _)| *kind == OpKind::Register).map(|(_, i)| shown(other.op_register(i))).collect();
-    let is_flags = |register: &Register| register.class == Class::Flags;
+    let is_flags = |register: &Register| register.class == RegisterClass::Flags;
     let result = registers.result.filter(|r| !is_flags(r));
     let tied = usize::from(inst.what.is_tied());
     let sources = registers.sources.iter().skip(tied).filter(|r| !is_flags(r)).copied();

@@ -57,7 +57,7 @@ impl Equations {
 
     /// Returns the reason why a rule is not an equation.
     fn why_not(&mut self, ctx: &Context, rule: &CompiledRule, approx: bool) -> Option<&'static str> {
-        let (mut left, mut right) = (Side::default(), Side::default());
+        let (mut left, mut right) = (EquationSide::default(), EquationSide::default());
         rule.roots.iter().for_each(|root| left.op(root));
         rule.right.iter().for_each(|term| right.term(term));
         for op in left.ops.iter().chain(&right.ops) {
@@ -85,7 +85,7 @@ impl Equations {
         if left.ops.iter().any(promises) {
             return Some("a matched op has flags such as 'nsw', whose violation yields poison");
         }
-        let chooses = |side: &Side<'_>| side.ops.iter().filter(|op| is_lazy(ctx, op.name)).count();
+        let chooses = |side: &EquationSide<'_>| side.ops.iter().filter(|op| is_lazy(ctx, op.name)).count();
         if chooses(&right) > chooses(&left) {
             return Some("it selects among values, not all of which need be defined");
         }
@@ -114,12 +114,12 @@ fn specs(ctx: &Context, name: OpName) -> Vec<Spec> {
 
 /// The ops and variables of one side of a rule.
 #[derive(Default)]
-struct Side<'r> {
+struct EquationSide<'r> {
     values: FxHashSet<Var>,
     ops: Vec<&'r OpTerm>,
 }
 
-impl<'r> Side<'r> {
+impl<'r> EquationSide<'r> {
     fn op(&mut self, op: &'r OpTerm) {
         self.ops.push(op);
         op.operands.iter().for_each(|term| self.term(term));

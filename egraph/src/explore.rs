@@ -2,13 +2,13 @@
 
 use crate::apply::{Applied, apply};
 use crate::equation::Equations;
-use crate::graph::Kind;
-use crate::known::Known;
+use crate::graph::NodeKind;
+use crate::known::KnownMatches;
 use crate::program::Program;
 use crate::search::{Match, pairs, search};
 use crate::touched::{Touched, depth};
 use egg::Id;
-use gradus_ir::pass::{Actions, PATTERN, Unit};
+use gradus_ir::pass::{ActionUnit, Actions, PATTERN};
 use gradus_ir::{Op, OpName};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt;
@@ -121,7 +121,7 @@ pub fn explore(
 ) -> Exploration {
     let record = |rule| Record { depth: depth(rule), ..Record::default() };
     let rules: Vec<Record> = equations.rules.iter().map(record).collect();
-    let taken = vec![FxHashSet::default(); rules.len()];
+    let merged = vec![FxHashSet::default(); rules.len()];
     let deepest = rules.iter().filter_map(|record| record.depth).max().unwrap_or(0);
     let mut explorer = Explorer {
         program,
@@ -133,8 +133,8 @@ pub fn explore(
         iterations: Vec::new(),
         touched: Touched::new(deepest),
         deadline: limits.time.and_then(|time| Instant::now().checked_add(time)),
-        known: limits.compares.then(Known::default),
-        taken,
+        known: limits.compares.then(KnownMatches::default),
+        merged,
     };
     explorer.count(0);
     explorer.touched.update(&explorer.program.graph, 1);
@@ -144,9 +144,9 @@ pub fn explore(
 }
 
 /// Records that nodes are merged by a rule with several roots; `false` if one of them already was.
-fn take(taken: &mut FxHashSet<Id>, nodes: &[Id]) -> bool {
-    let free = nodes.iter().all(|node| !taken.contains(node));
-    taken.extend(nodes.iter().filter(|_| free));
+fn take(merged: &mut FxHashSet<Id>, nodes: &[Id]) -> bool {
+    let free = nodes.iter().all(|node| !merged.contains(node));
+    merged.extend(nodes.iter().filter(|_| free));
     free
 }
 
@@ -163,9 +163,9 @@ struct Explorer<'e, 'm> {
     iterations: Vec<Iteration>,
     touched: Touched,
     deadline: Option<Instant>,
-    known: Option<Known>,
+    known: Option<KnownMatches>,
     /// For each rule with several roots, the nodes that it has merged.
-    taken: Vec<FxHashSet<Id>>,
+    merged: Vec<FxHashSet<Id>>,
 }
 
 impl Explorer<'_, '_> {
@@ -220,11 +220,11 @@ impl Explorer<'_, '_> {
                 continue;
             }
             let name = rule.roots[0].name;
-            let all = classes.entry(name).or_insert_with(|| self.program.classes_of(Kind::Op(name)));
+            let all = classes.entry(name).or_insert_with(|| self.program.classes_of(NodeKind::Op(name)));
             let touched = |class: &Id| self.touched.is_after(record.looked, *class, record.depth);
             let most = self.limits.matches << record.rests.min(20);
             let some = all.iter().copied().filter(touched);
-            let (matches, more) = search(self.program, self.equations, rule, &self.taken[number], some, most);
+            let (matches, more) = search(self.program, self.equations, rule, &self.merged[number], some, most);
             if more {
                 record.rests_until = iteration + 1 + (REST << record.rests.min(20));
                 record.rests += 1;
@@ -235,7 +235,7 @@ impl Explorer<'_, '_> {
             record.matches += matches.len();
             if let Some(known) = &mut self.known {
                 let all = all.iter().copied();
-                let (every, more) = search(self.program, self.equations, rule, &self.taken[number], all, most);
+                let (every, more) = search(self.program, self.equations, rule, &self.merged[number], all, most);
                 if !known.includes(&self.program.graph, number, &matches, if more { &[] } else { &every }) {
                     return Err(End::Missed(number));
                 }
@@ -258,13 +258,13 @@ impl Explorer<'_, '_> {
                 return (changed, Some(End::Time(iteration + 1)));
             }
             let rules = &self.equations.rules;
-            if pairs(&rules[rule]) && !take(&mut self.taken[rule], &one.results) {
+            if pairs(&rules[rule]) && !take(&mut self.merged[rule], &one.results) {
                 continue;
             }
             let name = self.program.m.ctx.text(rules[rule].name);
             let root = self.program.graph.nodes()[usize::from(one.results[0])].op.unwrap_or(self.scope);
             if let Some(actions) = &mut self.actions
-                && !actions.begin(PATTERN, name, Unit::Op(root), self.program.m)
+                && !actions.begin(PATTERN, name, ActionUnit::Op(root), self.program.m)
             {
                 continue;
             }

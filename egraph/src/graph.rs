@@ -125,7 +125,7 @@ impl Hash for Node {
 
 /// The discriminant by which nodes are found.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Kind {
+pub enum NodeKind {
     /// Any leaf.
     Leaf,
     /// Ops of a name.
@@ -135,13 +135,13 @@ pub enum Kind {
 }
 
 impl Language for Node {
-    type Discriminant = Kind;
+    type Discriminant = NodeKind;
 
-    fn discriminant(&self) -> Kind {
+    fn discriminant(&self) -> NodeKind {
         match self.key {
-            Key::Leaf(_) => Kind::Leaf,
-            Key::Op { name, .. } => Kind::Op(name),
-            Key::Result(_) => Kind::Result,
+            Key::Leaf(_) => NodeKind::Leaf,
+            Key::Op { name, .. } => NodeKind::Op(name),
+            Key::Result(_) => NodeKind::Result,
         }
     }
 

@@ -21,7 +21,7 @@ pub enum By {
 
 /// A rule application that made something new equal.
 #[derive(Clone, Copy, Debug)]
-pub struct Step {
+pub struct RuleApplication {
     /// The rule.
     pub by: By,
     /// The 0-based iteration.
@@ -59,7 +59,7 @@ pub type Premises = SmallVec<[(Id, Id); 4]>;
 #[derive(Debug)]
 pub struct Journal {
     /// The rule applications.
-    pub steps: Vec<Step>,
+    pub steps: Vec<RuleApplication>,
     /// The merges.
     pub joins: Vec<Join>,
     premises: Vec<(Id, Id)>,
@@ -102,7 +102,7 @@ impl Journal {
         self.joins.push(Join { nodes, why });
         if !by_operands {
             let ([left, right], (by, iteration, premises)) = (nodes, self.now);
-            self.steps.push(Step { by, iteration, left, right, premises });
+            self.steps.push(RuleApplication { by, iteration, left, right, premises });
         }
     }
 

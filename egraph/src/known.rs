@@ -12,9 +12,9 @@ type MatchKey = (usize, SmallVec<[Id; 2]>, Bindings<Id>);
 
 /// All matches that were found so far.
 #[derive(Default)]
-pub struct Known(Vec<MatchKey>);
+pub struct KnownMatches(Vec<MatchKey>);
 
-impl Known {
+impl KnownMatches {
     /// Adds matches of a rule, by its number. Says whether they and those before are all of `every`.
     pub fn includes(&mut self, graph: &Graph, rule: usize, found: &[Match], every: &[Match]) -> bool {
         let key = |m: &Match| (rule, m.results.clone(), m.bindings.clone());

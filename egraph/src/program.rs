@@ -1,6 +1,6 @@
 //! Translation of a program into an e-graph.
 
-use crate::graph::{Children, Fact, Graph, Key, Kind, Node};
+use crate::graph::{Children, Fact, Graph, Key, Node, NodeKind};
 use egg::Id;
 use gradus_dialects::op_cost::elements;
 use gradus_ir::dominance::{Dominance, is_graph};
@@ -25,7 +25,7 @@ pub struct Program<'m> {
     /// The ops that are nodes.
     pub nodes: FxHashSet<Op>,
     /// Blocks and ops in an order in which definitions precede uses.
-    pub steps: Vec<Step>,
+    pub steps: Vec<TraversalItem>,
     /// A scratch block for ops that exist only as nodes.
     workshop: Block,
     /// The key of single-result ops by shape, and whether they are commutative.
@@ -62,11 +62,11 @@ impl<'m> Program<'m> {
         program.nodes.reserve(steps.len());
         for &step in &steps {
             match step {
-                Step::Block(block) => {
+                TraversalItem::Block(block) => {
                     let args = program.m.block_args(block).to_vec();
                     args.into_iter().for_each(|arg| program.leaf(arg));
                 }
-                Step::Op(op) => program.enter(op),
+                TraversalItem::Op(op) => program.enter(op),
             }
         }
         program.steps = steps;
@@ -96,7 +96,7 @@ impl<'m> Program<'m> {
     /// Returns the classes used by ops that stay in place.
     pub fn roots(&self) -> Vec<Id> {
         let users = self.steps.iter().filter_map(|step| match step {
-            Step::Op(op) if !self.nodes.contains(op) => Some(*op),
+            TraversalItem::Op(op) if !self.nodes.contains(op) => Some(*op),
             _ => None,
         });
         let mut roots: Vec<Id> = users.flat_map(|op| self.m.operands(op)).filter_map(|&v| self.class(v)).collect();
@@ -234,7 +234,7 @@ impl<'m> Program<'m> {
     }
 
     /// Returns the classes with nodes of a kind, in order.
-    pub fn classes_of(&self, kind: Kind) -> Vec<Id> {
+    pub fn classes_of(&self, kind: NodeKind) -> Vec<Id> {
         let mut ids: Vec<Id> =
             self.graph.classes_for_op(&kind).into_iter().flatten().map(|id| self.graph.find(id)).collect();
         ids.sort_unstable();
@@ -253,7 +253,7 @@ impl<'m> Program<'m> {
         ops.into_iter().rev().for_each(|op| self.m.erase_op(op));
         self.m.erase_block(self.workshop);
         for step in self.steps.into_iter().rev().filter(|_| changed) {
-            if let Step::Op(op) = step
+            if let TraversalItem::Op(op) = step
                 && self.nodes.contains(&op)
                 && self.m.results(op).all(|v| self.m.is_unused(v))
             {
@@ -303,7 +303,7 @@ pub fn constant_of(m: &Module, op: Op, most: u64) -> Option<(Attr, Type)> {
 
 /// An item of the traversal of regions.
 #[derive(Clone, Copy)]
-pub enum Step {
+pub enum TraversalItem {
     /// The start of a block.
     Block(Block),
     /// An op.
@@ -311,7 +311,7 @@ pub enum Step {
 }
 
 /// Returns the blocks and ops under an op in an order in which definitions precede uses, without graph regions and unreachable blocks.
-fn in_order(m: &Module, root: Op) -> Vec<Step> {
+fn in_order(m: &Module, root: Op) -> Vec<TraversalItem> {
     let dominance = Dominance::new(m, root);
     let regions = |op: Op| m.regions(op).iter().rev().copied().map(Work::Region);
     let (mut steps, mut work) = (Vec::new(), regions(root).collect::<Vec<_>>());
@@ -320,11 +320,11 @@ fn in_order(m: &Module, root: Op) -> Vec<Step> {
             Work::Region(region) if is_graph(m, region) => {}
             Work::Region(region) => work.extend(dominance.preorder(m, region).into_iter().rev().map(Work::Block)),
             Work::Block(block) => {
-                steps.push(Step::Block(block));
+                steps.push(TraversalItem::Block(block));
                 work.extend(m.block_ops(block).collect::<Vec<_>>().into_iter().rev().map(Work::Op));
             }
             Work::Op(op) => {
-                steps.push(Step::Op(op));
+                steps.push(TraversalItem::Op(op));
                 if !m.has_trait(op, Traits::ISOLATED) {
                     work.extend(regions(op));
                 }

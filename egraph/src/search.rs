@@ -31,21 +31,21 @@ pub fn search(
     program: &Program<'_>,
     equations: &Equations,
     rule: &CompiledRule,
-    taken: &FxHashSet<Id>,
+    merged: &FxHashSet<Id>,
     classes: impl IntoIterator<Item = Id>,
     most: usize,
 ) -> (Vec<Match>, bool) {
-    let search = Search {
+    let search = EGraphView {
         m: program.m,
         graph: &program.graph,
         equations,
-        taken: Some(taken).filter(|_| pairs(rule)),
+        merged: Some(merged).filter(|_| pairs(rule)),
         found: Cell::new(0),
     };
     let fuel = FUEL_PER_MATCH * most + program.graph.number_of_classes();
     let mut matcher = Matcher::new(&search, rule, fuel);
     let mut matches = Vec::new();
-    let mut keep = |found: &MatchIn<Search<'_>>| {
+    let mut keep = |found: &MatchIn<EGraphView<'_>>| {
         let results = rule.roots.iter().zip(&found.roots);
         let results = results.filter_map(|(root, &node)| search.results(node, root.results.len())).flatten().collect();
         let (bindings, premises) = (found.bindings.clone(), found.premises.clone());
@@ -78,17 +78,17 @@ struct OpNode<'g> {
 }
 
 /// The e-graph, as a rule's matcher sees it.
-struct Search<'g> {
+struct EGraphView<'g> {
     m: &'g Module,
     graph: &'g Graph,
     equations: &'g Equations,
     /// For a rule that merges two ops, the nodes that it has merged already.
-    taken: Option<&'g FxHashSet<Id>>,
+    merged: Option<&'g FxHashSet<Id>>,
     /// Number of matches found.
     found: Cell<usize>,
 }
 
-impl<'g> Search<'g> {
+impl<'g> EGraphView<'g> {
     /// Returns the nodes of a class that have the name and number of operands of a pattern.
     fn candidates(&self, class: Id, pattern: &OpTerm) -> impl Iterator<Item = OpNode<'g>> + use<'g> {
         let (wanted, operands) = (pattern.name, pattern.operands.len());
@@ -110,7 +110,7 @@ impl<'g> Search<'g> {
     ) -> impl Iterator<Item = OpNode<'g>> + use<'s, 'g> {
         let is_free = move |root: &OpNode<'_>| {
             let id = root.node.id;
-            self.taken.is_none_or(|taken| !taken.contains(&id) && first.is_none_or(|first| id > first))
+            self.merged.is_none_or(|taken| !taken.contains(&id) && first.is_none_or(|first| id > first))
         };
         self.candidates(class, pattern).filter(is_free)
     }
@@ -126,7 +126,7 @@ impl<'g> Search<'g> {
     }
 }
 
-impl<'g> MatchGraph for Search<'g> {
+impl<'g> MatchGraph for EGraphView<'g> {
     type Value = Id;
     type Node = OpNode<'g>;
     const SWAPPED_FIRST: bool = true;
@@ -183,7 +183,7 @@ impl<'g> MatchGraph for Search<'g> {
         classes.dedup();
         let (first, before) = (Some(matched[0].node.id), self.found.get());
         // One partner is enough.
-        let is_wanted = move |_: &Id| self.taken.is_none() || self.found.get() == before;
+        let is_wanted = move |_: &Id| self.merged.is_none() || self.found.get() == before;
         classes.into_iter().take_while(is_wanted).flat_map(move |class| self.roots(class, pattern, first))
     }
 

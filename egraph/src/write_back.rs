@@ -7,7 +7,7 @@
 use crate::by_class::{ByClass, Classes};
 use crate::extract::Choice;
 use crate::graph::{Children, Key, Node};
-use crate::program::{Program, Results, Step, constant_of, is_masked};
+use crate::program::{Program, Results, TraversalItem, constant_of, is_masked};
 use egg::Id;
 use gradus_ir::dominance::Dominance;
 use gradus_ir::{Block, Builder, InsertPoint, Module, Op, OpState, Value, ValueList};
@@ -16,7 +16,7 @@ use smallvec::SmallVec;
 /// Creates the chosen nodes that the roots need.
 pub fn write_back(program: &mut Program<'_>, root: Op, choice: &Choice, roots: &[Id]) {
     let needed = reachable(program, choice, roots);
-    let mut writer = Writer {
+    let mut writer = WriteBack {
         dominance: Dominance::new(program.m, root),
         values: ByClass::new(&program.graph),
         program,
@@ -27,9 +27,9 @@ pub fn write_back(program: &mut Program<'_>, root: Op, choice: &Choice, roots: &
     let steps = std::mem::take(&mut writer.program.steps);
     for &step in &steps {
         match step {
-            Step::Block(block) => writer.block(block),
-            Step::Op(op) if writer.program.nodes.contains(&op) => writer.node(op, &needed),
-            Step::Op(op) => writer.user(op),
+            TraversalItem::Block(block) => writer.block(block),
+            TraversalItem::Op(op) if writer.program.nodes.contains(&op) => writer.node(op, &needed),
+            TraversalItem::Op(op) => writer.user(op),
         }
     }
     program.steps = steps;
@@ -57,7 +57,7 @@ fn reachable(program: &Program<'_>, choice: &Choice, roots: &[Id]) -> Classes {
     seen
 }
 
-struct Writer<'w, 'm> {
+struct WriteBack<'w, 'm> {
     dominance: Dominance,
     program: &'w mut Program<'m>,
     choice: &'w Choice,
@@ -69,7 +69,7 @@ struct Writer<'w, 'm> {
     blocks: Vec<(Block, usize)>,
 }
 
-impl Writer<'_, '_> {
+impl WriteBack<'_, '_> {
     fn define(&mut self, class: Id, value: Value) {
         let old = self.values.set(class, Some(value));
         self.hidden.push((class, old));

@@ -3,14 +3,14 @@
 use crate::near_miss;
 use crate::number;
 use crate::pattern::{Pattern, Site};
-use crate::source::{CHECKS, Message, Place, Source, Sources};
+use crate::source::{CHECKS, Message, SourcePosition, SourceText, Sources};
 use crate::variables::Variables;
 use crate::{Options, Text};
 use std::collections::BTreeSet;
 
 /// The kind of a directive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum DirectiveKind {
     /// `CHECK:`, or `CHECK-COUNT-n:` for repetitions: anywhere after the previous match.
     Plain(u32),
     /// On the next line.
@@ -30,22 +30,22 @@ pub enum Kind {
 }
 
 /// The suffixes of directives, and the names of their annotations in the dump.
-pub const SUFFIXES: [(&str, Kind); 6] = [
-    ("NEXT", Kind::Next),
-    ("SAME", Kind::Same),
-    ("NOT", Kind::Not),
-    ("DAG", Kind::Dag),
-    ("LABEL", Kind::Label),
-    ("EMPTY", Kind::Empty),
+pub const SUFFIXES: [(&str, DirectiveKind); 6] = [
+    ("NEXT", DirectiveKind::Next),
+    ("SAME", DirectiveKind::Same),
+    ("NOT", DirectiveKind::Not),
+    ("DAG", DirectiveKind::Dag),
+    ("LABEL", DirectiveKind::Label),
+    ("EMPTY", DirectiveKind::Empty),
 ];
 
-impl Kind {
+impl DirectiveKind {
     /// Returns the suffix such as `-NEXT`; empty for the plain kind.
     pub fn suffix(self) -> String {
         match self {
-            Kind::Plain(1) => String::new(),
-            Kind::Plain(_) => "-COUNT".into(),
-            Kind::End => "implicit EOF".into(),
+            DirectiveKind::Plain(1) => String::new(),
+            DirectiveKind::Plain(_) => "-COUNT".into(),
+            DirectiveKind::End => "implicit EOF".into(),
             kind => SUFFIXES.iter().find(|s| s.1 == kind).map_or(String::new(), |s| format!("-{}", s.0)),
         }
     }
@@ -53,7 +53,7 @@ impl Kind {
 
 /// A directive.
 pub struct Directive {
-    pub kind: Kind,
+    pub kind: DirectiveKind,
     /// Name such as `CHECK-NEXT{LITERAL}`.
     pub name: String,
     pub pattern: Pattern,
@@ -62,7 +62,7 @@ pub struct Directive {
 }
 
 /// A positional directive, with the preceding directives that have no position of their own (`-NOT`, `-DAG`).
-pub struct Step {
+pub struct PositionalDirective {
     pub before: Vec<usize>,
     pub directive: usize,
 }
@@ -70,14 +70,14 @@ pub struct Step {
 /// A parsed check file.
 pub struct CheckFile {
     pub directives: Vec<Directive>,
-    pub steps: Vec<Step>,
+    pub steps: Vec<PositionalDirective>,
     pub variables: Variables,
 }
 
 /// The text between a prefix and the pattern.
 enum Head {
     Comment,
-    Directive(Kind, bool),
+    Directive(DirectiveKind, bool),
     Misspelled,
     BadNot,
     BadCount,
@@ -110,8 +110,8 @@ pub fn read(options: &Options, sources: &mut Sources) -> Result<CheckFile, Vec<M
 fn define_on_command_line(options: &Options, sources: &mut Sources, vars: &mut Variables) -> Result<(), Vec<Message>> {
     let mut errors = Vec::new();
     for define in &options.defines {
-        let source = sources.add(Source::new("command line", format!("-D{define}").into_bytes()));
-        let fail = |offset: usize, text: String| Message::error(Place { source, offset }, text);
+        let source = sources.add(SourceText::new("command line", format!("-D{define}").into_bytes()));
+        let fail = |offset: usize, text: String| Message::error(SourcePosition { source, offset }, text);
         let Some((name, value)) = define.split_once('=') else {
             errors.push(fail(2, "missing equal sign in global definition".into()));
             continue;
@@ -153,9 +153,10 @@ fn define_number(spec: &str, value: &str, vars: &mut Variables) -> Result<(), (u
 }
 
 impl CheckFile {
-    fn add(&mut self, kind: Kind, prefix: &str, literal: bool, pattern: Pattern, line: usize) -> usize {
+    fn add(&mut self, kind: DirectiveKind, prefix: &str, literal: bool, pattern: Pattern, line: usize) -> usize {
         let modifier = if literal { "{LITERAL}" } else { "" };
-        let name = if kind == Kind::End { kind.suffix() } else { format!("{prefix}{}{modifier}", kind.suffix()) };
+        let name =
+            if kind == DirectiveKind::End { kind.suffix() } else { format!("{prefix}{}{modifier}", kind.suffix()) };
         self.directives.push(Directive { kind, name, pattern, line });
         self.directives.len() - 1
     }
@@ -164,12 +165,12 @@ impl CheckFile {
     fn implicit_nots(&mut self, options: &Options, sources: &mut Sources) -> Result<(), Message> {
         for (i, text) in options.implicit_check_not.iter().enumerate() {
             let intro = "-implicit-check-not='";
-            let source = sources.add(Source::new("command line", format!("{intro}{text}'").into_bytes()));
-            let place = Place { source, offset: intro.len() };
+            let source = sources.add(SourceText::new("command line", format!("{intro}{text}'").into_bytes()));
+            let place = SourcePosition { source, offset: intro.len() };
             let (prefix, end) = ("IMPLICIT-CHECK", intro.len() + text.len());
-            let site = Site { kind: Kind::Not, literal: false, prefix, place, end, line: i + 1 };
+            let site = Site { kind: DirectiveKind::Not, literal: false, prefix, place, end, line: i + 1 };
             let pattern = Pattern::parse(site, options, sources, &mut self.variables)?;
-            self.add(Kind::Not, prefix, false, pattern, i + 1);
+            self.add(DirectiveKind::Not, prefix, false, pattern, i + 1);
         }
         Ok(())
     }
@@ -182,7 +183,7 @@ impl CheckFile {
         let mut before = implicit.clone();
         let mut used = vec![false; prefixes.len()];
         for hit in hits(options, text) {
-            let place = |offset| Place { source: CHECKS, offset };
+            let place = |offset| SourcePosition { source: CHECKS, offset };
             let Some(prefix) = prefixes.get(hit.prefix) else { continue };
             used[hit.prefix] = true;
             let fail = |offset: usize, text: String| Err(Message::error(place(offset), text));
@@ -202,18 +203,20 @@ impl CheckFile {
             let line = source.line_col(hit.start).0 + 1;
             let site = Site { kind, literal, prefix, place: place(from), end, line };
             let pattern = Pattern::parse(site, options, sources, &mut self.variables)?;
-            if kind == Kind::Label && pattern.has_variable() {
+            if kind == DirectiveKind::Label && pattern.has_variable() {
                 return fail(hit.start, format!("found '{prefix}-LABEL:' with variable definition or use"));
             }
-            if matches!(kind, Kind::Next | Kind::Same | Kind::Empty) && self.steps.is_empty() {
+            if matches!(kind, DirectiveKind::Next | DirectiveKind::Same | DirectiveKind::Empty) && self.steps.is_empty()
+            {
                 let suffix = kind.suffix();
                 return fail(hit.start, format!("found '{prefix}{suffix}' without previous '{prefix}: line"));
             }
             let directive = self.add(kind, prefix, literal, pattern, line);
-            if matches!(kind, Kind::Dag | Kind::Not) {
+            if matches!(kind, DirectiveKind::Dag | DirectiveKind::Not) {
                 before.push(directive);
             } else {
-                self.steps.push(Step { before: std::mem::replace(&mut before, implicit.clone()), directive });
+                self.steps
+                    .push(PositionalDirective { before: std::mem::replace(&mut before, implicit.clone()), directive });
             }
         }
         self.all_prefixes_used(options, &used)?;
@@ -226,9 +229,9 @@ impl CheckFile {
         if before.is_empty() {
             return;
         }
-        let pattern = Pattern::at_end(Place { source: CHECKS, offset });
-        let directive = self.add(Kind::End, prefix, false, pattern, 0);
-        self.steps.push(Step { before, directive });
+        let pattern = Pattern::at_end(SourcePosition { source: CHECKS, offset });
+        let directive = self.add(DirectiveKind::End, prefix, false, pattern, 0);
+        self.steps.push(PositionalDirective { before, directive });
     }
 
     fn all_prefixes_used(&self, options: &Options, used: &[bool]) -> Result<(), Message> {
@@ -242,7 +245,7 @@ impl CheckFile {
         }
         let es = if missing.len() > 1 { "es" } else { "" };
         let text = format!("no check strings found with prefix{es} {}", missing.join(", "));
-        Err(Message::error(Place { source: CHECKS, offset: 0 }, text))
+        Err(Message::error(SourcePosition { source: CHECKS, offset: 0 }, text))
     }
 }
 
@@ -297,7 +300,7 @@ fn head(text: &[u8], pos: usize, comment: bool) -> Option<(Head, usize)> {
         return rest.starts_with(b":").then_some((Head::Comment, pos + 1));
     }
     if let Some((literal, len)) = modifiers(rest) {
-        return Some((Head::Directive(Kind::Plain(1), literal), pos + len));
+        return Some((Head::Directive(DirectiveKind::Plain(1), literal), pos + len));
     }
     let misspelled = rest.starts_with(b"_");
     if !misspelled && !rest.starts_with(b"-") {
@@ -320,7 +323,7 @@ fn suffix(text: &[u8], pos: usize) -> Option<(Head, usize)> {
         let colon = matches!(count.get(digits), Some(b':' | b'{'));
         return match n {
             Some(n) if colon => {
-                modifiers(&count[digits..]).map(|(l, len)| (Head::Directive(Kind::Plain(n), l), end + len))
+                modifiers(&count[digits..]).map(|(l, len)| (Head::Directive(DirectiveKind::Plain(n), l), end + len))
             }
             _ => Some((Head::BadCount, end)),
         };
@@ -360,7 +363,7 @@ fn modifiers(rest: &[u8]) -> Option<(bool, usize)> {
 }
 
 /// Returns the 0-based lines in which directives and comments of the run start.
-pub fn lines_with_directives(options: &Options, source: &Source) -> BTreeSet<usize> {
+pub fn lines_with_directives(options: &Options, source: &SourceText) -> BTreeSet<usize> {
     hits(options, &source.bytes).iter().map(|hit| source.line_col(hit.start).0).collect()
 }
 
@@ -375,7 +378,7 @@ pub struct Location {
 /// Returns the positions of the directives of a run, without comments.
 pub fn directive_places(options: &Options, checks: Text<'_>) -> Vec<Location> {
     let exact = Options { strict_whitespace: true, ..options.clone() };
-    let source = Source::read(checks, &exact);
+    let source = SourceText::read(checks, &exact);
     let directives = hits(options, &source.bytes).into_iter().filter(|hit| !matches!(hit.head, Head::Comment));
     let places = directives.map(|hit| source.line_col(hit.start));
     places.map(|(line, column)| Location { line, column }).collect()

@@ -13,14 +13,14 @@ pub enum Style {
 
 /// The format of a number: style, minimum number of digits, and `0x` prefix.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Format {
+pub struct NumberFormat {
     pub style: Style,
     pub precision: u32,
     pub alternate: bool,
 }
 
-impl Format {
-    pub const UNSIGNED: Format = Format { style: Style::Unsigned, precision: 0, alternate: false };
+impl NumberFormat {
+    pub const UNSIGNED: NumberFormat = NumberFormat { style: Style::Unsigned, precision: 0, alternate: false };
 
     pub fn name(self) -> &'static str {
         match self.style {
@@ -62,7 +62,7 @@ impl Format {
         Some(format!("{sign}{prefix}{digits:0>width$}", width = self.precision as usize))
     }
 
-    /// Parses text that [`Format::wildcard`] matched; `None` above 128 bits.
+    /// Parses text that [`NumberFormat::wildcard`] matched; `None` above 128 bits.
     pub fn read(self, text: &[u8]) -> Option<i128> {
         let text = std::str::from_utf8(text).ok()?;
         let (negative, digits) = text.strip_prefix('-').map_or((false, text), |t| (true, t));

@@ -29,7 +29,7 @@ mod variables;
 pub use directive::{Location, directive_places};
 
 use report::Report;
-use source::{Source, Sources};
+use source::{SourceText, Sources};
 
 /// A text with its name in messages.
 #[derive(Clone, Copy)]
@@ -154,7 +154,7 @@ pub fn check(options: &Options, checks: Text<'_>, input: Text<'_>) -> Outcome {
     if input.bytes.is_empty() && !options.allow_empty {
         return unusable(format!("error: '{}' is empty; --allow-empty accepts that\n", input.name));
     }
-    let mut sources = Sources::new(Source::read(checks, options), Source::read(input, options));
+    let mut sources = Sources::new(SourceText::read(checks, options), SourceText::read(input, options));
     let file = match directive::read(options, &mut sources) {
         Ok(file) => file,
         Err(messages) => {

@@ -10,11 +10,11 @@
 
 use crate::Options;
 use crate::directive::{SUFFIXES, lines_with_directives};
-use crate::source::{CHECKS, Message, Place, Source};
+use crate::source::{CHECKS, Message, SourcePosition, SourceText};
 use strsim::osa_distance;
 
 /// Returns all near misses.
-pub fn find(options: &Options, source: &Source) -> Vec<Message> {
+pub fn find(options: &Options, source: &SourceText) -> Vec<Message> {
     let taken = lines_with_directives(options, source);
     let known = known_prefixes(options, source);
     let mut errors = Vec::new();
@@ -23,7 +23,7 @@ pub fn find(options: &Options, source: &Source) -> Vec<Message> {
         for start in comment_starts(text) {
             if let Some(message) = near_miss(options, &known, &text[start..]) {
                 let len = word(&text[start..]).len();
-                let place = Place { source: CHECKS, offset: source.start_of(line) + start };
+                let place = SourcePosition { source: CHECKS, offset: source.start_of(line) + start };
                 errors.push(Message::error(place, message).over(len));
             }
         }
@@ -115,7 +115,7 @@ fn without_suffix(word: &str) -> &str {
 }
 
 /// Returns the prefixes of this run, and those of RUN lines in the file.
-fn known_prefixes(options: &Options, source: &Source) -> Vec<String> {
+fn known_prefixes(options: &Options, source: &SourceText) -> Vec<String> {
     let mut known: Vec<String> = options.prefixes().into_iter().map(str::to_owned).collect();
     let mut commands = String::new();
     for line in 0..source.num_lines() {

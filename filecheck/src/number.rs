@@ -1,6 +1,6 @@
 //! Numeric substitution blocks: `[[#%x,VAR:]]`, `[[#VAR+1]]`, `[[@LINE-1]]`.
 
-use crate::format::{Format, Style};
+use crate::format::{NumberFormat, Style};
 use crate::variables::{NumberId, Variables};
 
 /// Maximum nesting depth of parentheses in expressions.
@@ -13,7 +13,7 @@ type Binary = fn(i128, i128) -> Option<i128>;
 
 /// An element of an expression in postfix notation.
 #[derive(Clone, Debug)]
-enum Step {
+enum PostfixTerm {
     Value(i128),
     Variable { id: NumberId, name: String, offset: usize },
     Binary(Binary),
@@ -21,7 +21,7 @@ enum Step {
 
 /// A numeric expression.
 #[derive(Clone, Debug)]
-pub struct Expr(Vec<Step>);
+pub struct Expr(Vec<PostfixTerm>);
 
 /// The reason why an expression has no value.
 pub enum EvalError {
@@ -35,15 +35,15 @@ impl Expr {
         let (mut stack, mut undefined) = (Vec::new(), Vec::new());
         for step in &self.0 {
             let value = match step {
-                Step::Value(v) => Some(*v),
-                Step::Variable { id, name, offset } => {
+                PostfixTerm::Value(v) => Some(*v),
+                PostfixTerm::Variable { id, name, offset } => {
                     let value = variables.number(*id).value;
                     if value.is_none() {
                         undefined.push((*offset, name.clone()));
                     }
                     value
                 }
-                Step::Binary(f) => {
+                PostfixTerm::Binary(f) => {
                     let (b, a): (Option<i128>, Option<i128>) = (stack.pop().flatten(), stack.pop().flatten());
                     a.zip(b).and_then(|(a, b)| f(a, b))
                 }
@@ -60,9 +60,9 @@ impl Expr {
 
 /// A numeric block: optional expression, format, and the variable that it defines.
 #[derive(Debug)]
-pub struct Block {
+pub struct NumericBlock {
     pub expr: Option<Expr>,
-    pub format: Format,
+    pub format: NumberFormat,
     pub define: Option<(String, NumberId)>,
 }
 
@@ -89,10 +89,11 @@ pub fn block(
     legacy: bool,
     line: Option<usize>,
     variables: &mut Variables,
-) -> Result<Block, (usize, String)> {
-    let mut p = Parser { text: &text[..end], pos: start, line, variables, steps: Vec::new(), conflict: None, depth: 0 };
+) -> Result<NumericBlock, (usize, String)> {
+    let mut p =
+        NumericParser { text: &text[..end], pos: start, line, variables, steps: Vec::new(), conflict: None, depth: 0 };
     let find = |b: u8| text[start..end].iter().position(|c| *c == b).map(|i| start + i);
-    let mut explicit = Format::default();
+    let mut explicit = NumberFormat::default();
     if let Some(comma) = find(b',')
         && find(b'(').is_none_or(|paren| comma < paren)
     {
@@ -112,20 +113,20 @@ pub fn block(
         format = implicit;
     }
     if format.style == Style::None {
-        format = Format { precision: explicit.precision, ..Format::UNSIGNED };
+        format = NumberFormat { precision: explicit.precision, ..NumberFormat::UNSIGNED };
     }
     let expr = has_expr.then(|| Expr(std::mem::take(&mut p.steps)));
     let define = colon.map(|colon| p.definition(from, colon, format)).transpose()?;
-    Ok(Block { expr, format, define })
+    Ok(NumericBlock { expr, format, define })
 }
 
-struct Parser<'a> {
+struct NumericParser<'a> {
     /// The text up to the end of the block.
     text: &'a [u8],
     pos: usize,
     line: Option<usize>,
     variables: &'a mut Variables,
-    steps: Vec<Step>,
+    steps: Vec<PostfixTerm>,
     /// The first position at which operands have different formats.
     conflict: Option<(usize, String)>,
     depth: u32,
@@ -142,7 +143,7 @@ enum Allowed {
 /// The result of parsing; an error is an offset and a message.
 type Parsed<T> = Result<T, (usize, String)>;
 
-impl Parser<'_> {
+impl NumericParser<'_> {
     fn blanks(&mut self) {
         while matches!(self.peek(), Some(b' ' | b'\t')) {
             self.pos += 1;
@@ -164,13 +165,13 @@ impl Parser<'_> {
     }
 
     /// Parses a format such as `%#.8X`, up to `end`.
-    fn format(&mut self, end: usize) -> Parsed<Format> {
+    fn format(&mut self, end: usize) -> Parsed<NumberFormat> {
         self.blanks();
         if self.pos >= end || !self.eat("%") {
             return self.fail("invalid matching format specification in expression");
         }
         let flag = self.pos;
-        let mut format = Format { alternate: self.eat("#"), ..Format::default() };
+        let mut format = NumberFormat { alternate: self.eat("#"), ..NumberFormat::default() };
         if self.eat(".") {
             let n = self.digits(10).and_then(|n| u32::try_from(n).ok()).filter(|n| *n <= MAX_PRECISION);
             let Some(n) = n else { return self.fail("invalid precision in format specifier") };
@@ -197,7 +198,7 @@ impl Parser<'_> {
     }
 
     /// Parses `== expr` to the end of the block; returns the format of its operands.
-    fn constraint_and_expr(&mut self, legacy: bool) -> Parsed<Format> {
+    fn constraint_and_expr(&mut self, legacy: bool) -> Parsed<NumberFormat> {
         self.blanks();
         let constraint = self.eat("==");
         self.blanks();
@@ -205,7 +206,7 @@ impl Parser<'_> {
             return if constraint {
                 self.fail("empty numeric expression should not have a constraint")
             } else {
-                Ok(Format::default())
+                Ok(NumberFormat::default())
             };
         }
         let start = self.pos;
@@ -224,7 +225,7 @@ impl Parser<'_> {
     }
 
     /// Parses an operator and its right operand.
-    fn binary(&mut self, start: usize, left: Format, legacy: bool) -> Parsed<Format> {
+    fn binary(&mut self, start: usize, left: NumberFormat, legacy: bool) -> Parsed<NumberFormat> {
         let left_end = self.pos;
         let operator: Binary = match self.peek() {
             Some(b'+') => i128::checked_add,
@@ -241,13 +242,19 @@ impl Parser<'_> {
         }
         let right_start = self.pos;
         let right = self.operand(if legacy { Allowed::Literal } else { Allowed::Any }, false)?;
-        self.steps.push(Step::Binary(operator));
+        self.steps.push(PostfixTerm::Binary(operator));
         Ok(self.joined(left, (start, left_end), right, (right_start, self.pos)))
     }
 
     /// Returns the format of an operation, from the formats of its operands.
-    fn joined(&mut self, left: Format, l: (usize, usize), right: Format, r: (usize, usize)) -> Format {
-        let none = |f: Format| f.style == Style::None;
+    fn joined(
+        &mut self,
+        left: NumberFormat,
+        l: (usize, usize),
+        right: NumberFormat,
+        r: (usize, usize),
+    ) -> NumberFormat {
+        let none = |f: NumberFormat| f.style == Style::None;
         if !none(left) && !none(right) && left != right && self.conflict.is_none() {
             let text =
                 |(from, to): (usize, usize)| String::from_utf8_lossy(self.text[from..to].trim_ascii()).into_owned();
@@ -261,7 +268,7 @@ impl Parser<'_> {
         if none(left) { right } else { left }
     }
 
-    fn operand(&mut self, allowed: Allowed, maybe_constraint: bool) -> Parsed<Format> {
+    fn operand(&mut self, allowed: Allowed, maybe_constraint: bool) -> Parsed<NumberFormat> {
         if self.peek() == Some(b'(') {
             if allowed != Allowed::Any {
                 return self.fail("parenthesized expression not permitted here");
@@ -281,8 +288,8 @@ impl Parser<'_> {
         let negative = self.eat("-");
         match self.digits(if allowed == Allowed::Literal { 10 } else { 0 }) {
             Some(n) => {
-                self.steps.push(Step::Value(if negative { -n } else { n }));
-                Ok(Format::default())
+                self.steps.push(PostfixTerm::Value(if negative { -n } else { n }));
+                Ok(NumberFormat::default())
             }
             None => {
                 let what = if maybe_constraint { "matching constraint or " } else { "" };
@@ -319,7 +326,7 @@ impl Parser<'_> {
         Some(value)
     }
 
-    fn parenthesized(&mut self) -> Parsed<Format> {
+    fn parenthesized(&mut self) -> Parsed<NumberFormat> {
         self.pos += 1;
         self.blanks();
         if self.pos == self.text.len() {
@@ -335,7 +342,7 @@ impl Parser<'_> {
         if self.eat(")") { Ok(format) } else { self.fail("missing ')' at end of nested expression") }
     }
 
-    fn variable_or_call(&mut self, len: usize, pseudo: bool, allowed: Allowed) -> Parsed<Format> {
+    fn variable_or_call(&mut self, len: usize, pseudo: bool, allowed: Allowed) -> Parsed<NumberFormat> {
         let start = self.pos;
         let name = String::from_utf8_lossy(&self.text[start..start + len]).into_owned();
         self.pos += len;
@@ -352,18 +359,18 @@ impl Parser<'_> {
             return Err((start, format!("invalid pseudo numeric variable '{name}'")));
         }
         let known = self.variables.find_number(&name);
-        let id = known.unwrap_or_else(|| self.variables.add_number(&name, Format::UNSIGNED, None));
+        let id = known.unwrap_or_else(|| self.variables.add_number(&name, NumberFormat::UNSIGNED, None));
         let variable = self.variables.number(id);
         if self.line.is_some() && variable.line == self.line {
             return Err((start, format!("numeric variable '{name}' defined earlier in the same CHECK directive")));
         }
         let format = variable.format;
-        self.steps.push(Step::Variable { id, name, offset: start });
+        self.steps.push(PostfixTerm::Variable { id, name, offset: start });
         Ok(format)
     }
 
     /// Parses a call such as `add(a, b)` from its parenthesis on.
-    fn call(&mut self, name: &str, start: usize) -> Parsed<Format> {
+    fn call(&mut self, name: &str, start: usize) -> Parsed<NumberFormat> {
         let function: Binary = match name {
             "add" => i128::checked_add,
             "sub" => i128::checked_sub,
@@ -380,10 +387,10 @@ impl Parser<'_> {
         Err((start, format!("function '{name}' takes 2 arguments but {count} given")))
     }
 
-    fn arguments(&mut self, function: Binary) -> Parsed<(Format, usize)> {
+    fn arguments(&mut self, function: Binary) -> Parsed<(NumberFormat, usize)> {
         self.pos += 1;
         self.blanks();
-        let (mut format, mut count, first) = (Format::default(), 0, self.pos);
+        let (mut format, mut count, first) = (NumberFormat::default(), 0, self.pos);
         while self.pos < self.text.len() && self.peek() != Some(b')') {
             if self.peek() == Some(b',') {
                 return self.fail("missing argument");
@@ -398,7 +405,7 @@ impl Parser<'_> {
             count += 1;
             format = if count == 1 { argument } else { self.joined(format, (first, from), argument, (from, self.pos)) };
             if count == 2 {
-                self.steps.push(Step::Binary(function));
+                self.steps.push(PostfixTerm::Binary(function));
             }
             if !self.eat(",") {
                 break;
@@ -412,7 +419,7 @@ impl Parser<'_> {
     }
 
     /// Parses the name of the variable to define, from `start` to the colon.
-    fn definition(&mut self, start: usize, colon: usize, format: Format) -> Parsed<(String, NumberId)> {
+    fn definition(&mut self, start: usize, colon: usize, format: NumberFormat) -> Parsed<(String, NumberId)> {
         self.pos = start;
         self.blanks();
         let (len, pseudo) = name(&self.text[self.pos..colon]).map_err(|(o, m)| (self.pos + o, m.to_owned()))?;

@@ -1,11 +1,11 @@
 //! Patterns of directives: text, `{{regular expressions}}`, `[[variables]]`, `[[#numbers]]`.
 
 use crate::Options;
-use crate::directive::Kind;
-use crate::ere::{self, Assert, Captures, Flags, Node, Regex, Set};
-use crate::format::Format;
+use crate::directive::DirectiveKind;
+use crate::ere::{self, Assert, Captures, Flags, Regex, RegexNode, Set};
+use crate::format::NumberFormat;
 use crate::number::{self, EvalError, Expr};
-use crate::source::{Message, Place, Sources};
+use crate::source::{Message, SourcePosition, Sources};
 use crate::variables::{NumberId, Variables};
 
 /// Maximum group number of back-references in LLVM's regular expressions.
@@ -14,11 +14,11 @@ const MAX_BACK_REFERENCE: u32 = 9;
 /// The position of a pattern and its directive.
 #[derive(Clone, Copy)]
 pub struct Site<'a> {
-    pub kind: Kind,
+    pub kind: DirectiveKind,
     pub literal: bool,
     pub prefix: &'a str,
     /// The first byte of the pattern.
-    pub place: Place,
+    pub place: SourcePosition,
     /// The byte behind it.
     pub end: usize,
     /// The 1-based line of the directive, for `@LINE`.
@@ -27,10 +27,10 @@ pub struct Site<'a> {
 
 /// A pattern.
 pub struct Pattern {
-    parts: Vec<Part>,
+    parts: Vec<PatternPart>,
     /// The variables that a match defines, with their groups; the last definition of a name wins.
     strings: Vec<(String, u32)>,
-    numbers: Vec<(String, NumberId, Format, u32)>,
+    numbers: Vec<(String, NumberId, NumberFormat, u32)>,
     /// The compiled expression, if it needs no substitution.
     ready: Option<Regex>,
     /// The text, if the pattern is nothing else: most are.
@@ -39,30 +39,30 @@ pub struct Pattern {
     /// Length of the newline before an empty line, which is matched but not part of the match.
     skip: usize,
     /// The first byte of the pattern.
-    pub place: Place,
+    pub place: SourcePosition,
     line: usize,
 }
 
-enum Part {
-    Node(Node),
+enum PatternPart {
+    Node(RegexNode),
     /// A string variable, by name.
-    String(Place, String),
+    String(SourcePosition, String),
     /// A computed number.
-    Number(Number),
+    Number(NumericPart),
 }
 
 /// A numeric block, with the group that captures it.
-struct Number {
-    place: Place,
+struct NumericPart {
+    place: SourcePosition,
     text: String,
     expr: Expr,
-    format: Format,
+    format: NumberFormat,
     group: Option<u32>,
 }
 
 /// The position of a match.
 #[derive(Clone, Copy, Debug)]
-pub struct Found {
+pub struct MatchRange {
     pub start: usize,
     pub len: usize,
 }
@@ -87,42 +87,45 @@ impl Pattern {
             ready: None,
             text: None,
             ignore_case: options.ignore_case,
-            skip: usize::from(site.kind == Kind::Empty),
+            skip: usize::from(site.kind == DirectiveKind::Empty),
             place: site.place,
             line: site.line,
         };
         let is_empty = site.place.offset == end;
-        if is_empty != (site.kind == Kind::Empty) {
+        if is_empty != (site.kind == DirectiveKind::Empty) {
             let what = if is_empty { "empty check string" } else { "non-empty check string for empty check" };
             return Err(Message::error(site.place, format!("found {what} with prefix '{}:'", site.prefix)));
         }
         if is_empty {
-            pattern.parts = vec![Part::Node(Node::Literal(b"\n".to_vec())), Part::Node(Node::Assert(Assert::LineEnd))];
+            pattern.parts = vec![
+                PatternPart::Node(RegexNode::Literal(b"\n".to_vec())),
+                PatternPart::Node(RegexNode::Assert(Assert::LineEnd)),
+            ];
         } else if site.literal {
             pattern.literal(&text[site.place.offset..end]);
         } else {
-            let mut reader = Reader { pattern: &mut pattern, text, at: site.place, end, groups: 0, variables };
+            let mut reader = PatternParser { pattern: &mut pattern, text, at: site.place, end, groups: 0, variables };
             reader.lines(options, site.kind)?;
         }
         if pattern.substitutes() {
             return Ok(pattern);
         }
         let nodes = pattern.nodes(variables).map_err(|mut m| m.remove(0))?;
-        let text = |node: &Node| if let Node::Literal(text) = node { Some(text.clone()) } else { None };
+        let text = |node: &RegexNode| if let RegexNode::Literal(text) = node { Some(text.clone()) } else { None };
         pattern.text = nodes.iter().map(text).collect::<Option<Vec<_>>>().map(|parts| parts.concat());
         pattern.ready = Some(pattern.compile(&nodes)?);
         Ok(pattern)
     }
 
     /// Returns a pattern that matches only at the end of the input.
-    pub fn at_end(place: Place) -> Pattern {
+    pub fn at_end(place: SourcePosition) -> Pattern {
         let (parts, strings, numbers) = (Vec::new(), Vec::new(), Vec::new());
         Pattern { parts, strings, numbers, ready: None, text: None, ignore_case: false, skip: 0, place, line: 0 }
     }
 
     /// Whether a match depends on variables of other directives.
     fn substitutes(&self) -> bool {
-        self.parts.iter().any(|p| !matches!(p, Part::Node(_)))
+        self.parts.iter().any(|p| !matches!(p, PatternPart::Node(_)))
     }
 
     /// Whether it defines a string variable or substitutes any, which labels must not.
@@ -132,29 +135,29 @@ impl Pattern {
 
     fn literal(&mut self, text: &[u8]) {
         let node = literal(text, self.ignore_case);
-        self.parts.push(Part::Node(node));
+        self.parts.push(PatternPart::Node(node));
     }
 
-    fn compile(&self, nodes: &[Node]) -> Result<Regex, Message> {
+    fn compile(&self, nodes: &[RegexNode]) -> Result<Regex, Message> {
         let numbers = self.numbers.iter().map(|n| n.3);
         let wanted: Vec<u32> = self.strings.iter().map(|s| s.1).chain(numbers).collect();
         Regex::new(nodes, &wanted, true).map_err(|e| Message::error(self.place, format!("invalid regex: {e}")))
     }
 
     /// Returns the expression with the current values of variables.
-    fn nodes(&self, variables: &Variables) -> Result<Vec<Node>, Vec<Message>> {
+    fn nodes(&self, variables: &Variables) -> Result<Vec<RegexNode>, Vec<Message>> {
         let (mut nodes, mut errors) = (Vec::new(), Vec::new());
         for part in &self.parts {
             match part {
-                Part::Node(node) => nodes.push(node.clone()),
-                Part::String(place, name) => match variables.string(name) {
+                PatternPart::Node(node) => nodes.push(node.clone()),
+                PatternPart::String(place, name) => match variables.string(name) {
                     Some(value) => nodes.push(literal(value, self.ignore_case)),
                     None => errors.push(undefined(*place, name)),
                 },
-                Part::Number(number) => match number.value(variables) {
+                PatternPart::Number(number) => match number.value(variables) {
                     Ok(text) => {
                         let node = literal(text.as_bytes(), self.ignore_case);
-                        nodes.push(number.group.map_or(node.clone(), |n| Node::Group(n, Box::new(node))));
+                        nodes.push(number.group.map_or(node.clone(), |n| RegexNode::Group(n, Box::new(node))));
                     }
                     Err(more) => errors.extend(more),
                 },
@@ -164,18 +167,18 @@ impl Pattern {
     }
 
     /// Finds the first match in `buffer` and defines its variables.
-    pub fn find(&self, buffer: &[u8], variables: &mut Variables) -> Result<Option<Found>, Vec<Message>> {
+    pub fn find(&self, buffer: &[u8], variables: &mut Variables) -> Result<Option<MatchRange>, Vec<Message>> {
         variables.set_line(self.line);
         if let Some(text) = self.text.as_ref().filter(|text| !text.is_empty()) {
             let found = memchr::memmem::find(buffer, text);
-            return Ok(found.map(|start| Found { start: start + self.skip, len: text.len() - self.skip }));
+            return Ok(found.map(|start| MatchRange { start: start + self.skip, len: text.len() - self.skip }));
         }
         let fresh;
         let regex = match &self.ready {
             Some(regex) => regex,
             None => {
                 let nodes = self.nodes(variables)?;
-                if nodes.iter().all(|n| *n == Node::EMPTY) {
+                if nodes.iter().all(|n| *n == RegexNode::EMPTY) {
                     // As in LLVM, a pattern that consists of an empty variable never matches.
                     return Ok(None);
                 }
@@ -187,7 +190,7 @@ impl Pattern {
         let Some(captures) = regex.find(buffer).map_err(too_complex)? else { return Ok(None) };
         self.define(buffer, &captures, variables)?;
         let (start, end) = captures.whole();
-        Ok(Some(Found { start: start + self.skip, len: end - start - self.skip }))
+        Ok(Some(MatchRange { start: start + self.skip, len: end - start - self.skip }))
     }
 
     fn define(&self, buffer: &[u8], captures: &Captures, variables: &mut Variables) -> Result<(), Vec<Message>> {
@@ -210,12 +213,12 @@ impl Pattern {
         let mut list: Vec<(String, String)> = Vec::new();
         for part in &self.parts {
             let pair = match part {
-                Part::Node(_) => None,
-                Part::String(_, name) => {
+                PatternPart::Node(_) => None,
+                PatternPart::String(_, name) => {
                     let value = variables.string(name).map(|v| String::from_utf8_lossy(v).into_owned());
                     value.map(|v| (name.clone(), v))
                 }
-                Part::Number(number) => number.value(variables).ok().map(|v| (number.text.clone(), v)),
+                PatternPart::Number(number) => number.value(variables).ok().map(|v| (number.text.clone(), v)),
             };
             list.extend(pair.filter(|p| !list.contains(p)));
         }
@@ -227,8 +230,8 @@ impl Pattern {
         let mut text = Vec::new();
         for part in &self.parts {
             match part {
-                Part::Node(Node::Literal(literal)) => text.extend_from_slice(literal),
-                Part::String(_, name) => text.extend_from_slice(variables.string(name).unwrap_or_default()),
+                PatternPart::Node(RegexNode::Literal(literal)) => text.extend_from_slice(literal),
+                PatternPart::String(_, name) => text.extend_from_slice(variables.string(name).unwrap_or_default()),
                 _ => {}
             }
         }
@@ -236,7 +239,7 @@ impl Pattern {
     }
 }
 
-impl Number {
+impl NumericPart {
     /// Returns the current value, formatted.
     fn value(&self, variables: &Variables) -> Result<String, Vec<Message>> {
         let overflow = || {
@@ -247,67 +250,67 @@ impl Number {
             Ok(value) => self.format.write(value).ok_or_else(overflow),
             Err(EvalError::Overflow) => Err(overflow()),
             Err(EvalError::Undefined(list)) => {
-                let at = |offset| Place { offset, ..self.place };
+                let at = |offset| SourcePosition { offset, ..self.place };
                 Err(list.into_iter().map(|(offset, name)| undefined(at(offset), &name)).collect())
             }
         }
     }
 }
 
-fn undefined(place: Place, name: &str) -> Message {
+fn undefined(place: SourcePosition, name: &str) -> Message {
     Message::error(place, format!("undefined variable: {name}"))
 }
 
-fn literal(text: &[u8], ignore_case: bool) -> Node {
+fn literal(text: &[u8], ignore_case: bool) -> RegexNode {
     if !ignore_case {
-        return Node::Literal(text.to_vec());
+        return RegexNode::Literal(text.to_vec());
     }
     let set = |b: &u8| {
         let mut set = Set::EMPTY;
         set.add(*b);
-        Node::Byte(set.both_cases())
+        RegexNode::Byte(set.both_cases())
     };
-    Node::Concat(text.iter().map(set).collect())
+    RegexNode::Concat(text.iter().map(set).collect())
 }
 
 /// A parser of patterns.
-struct Reader<'a> {
+struct PatternParser<'a> {
     pattern: &'a mut Pattern,
     text: &'a [u8],
-    at: Place,
+    at: SourcePosition,
     end: usize,
     /// Number of groups so far.
     groups: u32,
     variables: &'a mut Variables,
 }
 
-impl Reader<'_> {
+impl PatternParser<'_> {
     fn rest(&self) -> &[u8] {
         &self.text[self.at.offset..self.end]
     }
 
-    fn place(&self, offset: usize) -> Place {
-        Place { offset, ..self.at }
+    fn place(&self, offset: usize) -> SourcePosition {
+        SourcePosition { offset, ..self.at }
     }
 
     fn error<T>(&self, offset: usize, message: impl Into<String>) -> Result<T, Message> {
         Err(Message::error(self.place(offset), message))
     }
 
-    fn push(&mut self, node: Node) {
-        self.pattern.parts.push(Part::Node(node));
+    fn push(&mut self, node: RegexNode) {
+        self.pattern.parts.push(PatternPart::Node(node));
     }
 
     /// Parses the pattern, anchored if whole lines have to match.
-    fn lines(&mut self, options: &Options, kind: Kind) -> Result<(), Message> {
-        let whole = options.match_full_lines && kind != Kind::Not;
+    fn lines(&mut self, options: &Options, kind: DirectiveKind) -> Result<(), Message> {
+        let whole = options.match_full_lines && kind != DirectiveKind::Not;
         let blanks = || {
             let mut space = Set::EMPTY;
             space.add(b' ');
-            Node::Alt(vec![Node::Plus(Box::new(Node::Byte(space))), Node::EMPTY])
+            RegexNode::Alt(vec![RegexNode::Plus(Box::new(RegexNode::Byte(space))), RegexNode::EMPTY])
         };
         if whole {
-            self.push(Node::Assert(Assert::LineStart));
+            self.push(RegexNode::Assert(Assert::LineStart));
             if !options.strict_whitespace {
                 self.push(blanks());
             }
@@ -317,7 +320,7 @@ impl Reader<'_> {
             if !options.strict_whitespace {
                 self.push(blanks());
             }
-            self.push(Node::Assert(Assert::LineEnd));
+            self.push(RegexNode::Assert(Assert::LineEnd));
         }
         Ok(())
     }
@@ -340,7 +343,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn parse(&mut self, from: usize, to: usize) -> Result<Node, Message> {
+    fn parse(&mut self, from: usize, to: usize) -> Result<RegexNode, Message> {
         let flags = Flags { ignore_case: self.pattern.ignore_case, newline: true };
         match ere::parse(&self.text[from..to], self.groups + 1, flags) {
             Ok((node, groups)) => {
@@ -361,7 +364,7 @@ impl Reader<'_> {
         self.groups += u32::from(group);
         let number = self.groups;
         let node = self.parse(start, start + len)?;
-        self.push(if group { Node::Group(number, Box::new(node)) } else { node });
+        self.push(if group { RegexNode::Group(number, Box::new(node)) } else { node });
         self.at.offset = start + len + 2;
         Ok(())
     }
@@ -428,8 +431,8 @@ impl Reader<'_> {
         let group = self.groups;
         self.variables.declare_string(&name);
         self.pattern.strings.push((name, group));
-        let node = if from == to { Node::EMPTY } else { self.parse(from, to)? };
-        self.push(Node::Group(group, Box::new(node)));
+        let node = if from == to { RegexNode::EMPTY } else { self.parse(from, to)? };
+        self.push(RegexNode::Group(group, Box::new(node)));
         Ok(())
     }
 
@@ -439,8 +442,8 @@ impl Reader<'_> {
             Some(group) if group > MAX_BACK_REFERENCE => {
                 return self.error(offset, format!("Can't back-reference more than {MAX_BACK_REFERENCE} variables"));
             }
-            Some(group) => self.push(Node::Back(group)),
-            None => self.pattern.parts.push(Part::String(place, name)),
+            Some(group) => self.push(RegexNode::Back(group)),
+            None => self.pattern.parts.push(PatternPart::String(place, name)),
         }
         Ok(())
     }
@@ -460,7 +463,7 @@ impl Reader<'_> {
         if let Some(expr) = block.expr {
             let text = String::from_utf8_lossy(&self.text[start..end]).into_owned();
             let (place, format) = (self.place(start), block.format);
-            self.pattern.parts.push(Part::Number(Number { place, text, expr, format, group }));
+            self.pattern.parts.push(PatternPart::Number(NumericPart { place, text, expr, format, group }));
             return Ok(());
         }
         let flags = Flags { ignore_case: self.pattern.ignore_case, newline: true };
@@ -469,7 +472,7 @@ impl Reader<'_> {
             Err(e) => return self.error(start, format!("invalid regex: {e}")),
         };
         self.groups += groups;
-        self.push(group.map_or(node.clone(), |n| Node::Group(n, Box::new(node))));
+        self.push(group.map_or(node.clone(), |n| RegexNode::Group(n, Box::new(node))));
         Ok(())
     }
 }

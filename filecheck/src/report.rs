@@ -1,7 +1,7 @@
 //! Formatting of failures: messages, hints, and the annotated input.
 
-use crate::directive::{Directive, Kind};
-use crate::source::{CHECKS, INPUT, Message, Source, Sources};
+use crate::directive::{Directive, DirectiveKind};
+use crate::source::{CHECKS, INPUT, Message, SourceText, Sources};
 use crate::{Dump, Filter, Options};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -68,8 +68,8 @@ impl Report {
     /// Adds an annotation of the input.
     pub fn mark(&mut self, directive: &Directive, (start, end): (usize, usize), mark: Mark) {
         let kind = match directive.kind {
-            Kind::Plain(1) => "check".into(),
-            Kind::End => "eof".into(),
+            DirectiveKind::Plain(1) => "check".into(),
+            DirectiveKind::End => "eof".into(),
             kind => kind.suffix().trim_start_matches('-').to_ascii_lowercase(),
         };
         self.annotations.push(Annotation { label: format!("{kind}:{}", directive.line), start, end, mark });
@@ -115,7 +115,7 @@ impl Report {
     }
 }
 
-fn dump_line(input: &Source, line: usize, marks: &[&Annotation], width: usize, out: &mut String) {
+fn dump_line(input: &SourceText, line: usize, marks: &[&Annotation], width: usize, out: &mut String) {
     let bytes = if line < input.num_lines() { input.line(line) } else { b"" };
     let _ = writeln!(out, "{:>width$}: {}", line + 1, shown(bytes));
     for a in marks {

@@ -1,22 +1,22 @@
 //! Matching of directives against the input.
 
 use crate::Options;
-use crate::directive::{CheckFile, Directive, Kind, Step};
-use crate::pattern::Found;
+use crate::directive::{CheckFile, Directive, DirectiveKind, PositionalDirective};
+use crate::pattern::MatchRange;
 use crate::report::{Mark, Report};
-use crate::source::{INPUT, Message, Place, Sources};
+use crate::source::{INPUT, Message, SourcePosition, Sources};
 use crate::variables::Variables;
 
 /// Returns whether the input matches all directives, and reports failures.
 pub fn run(options: &Options, sources: &Sources, file: CheckFile, report: &mut Report) -> bool {
     let input = &sources.get(INPUT).bytes;
     let CheckFile { directives, steps, variables } = file;
-    let mut run = Run { options, sources, input, directives: &directives, variables, report };
+    let mut run = CheckRun { options, sources, input, directives: &directives, variables, report };
     let mut passed = true;
     let (mut from, mut first) = (0, 0);
     while first < steps.len() {
         // The steps up to the next label, and the input up to its match.
-        let label = (first..steps.len()).find(|&i| directives[steps[i].directive].kind == Kind::Label);
+        let label = (first..steps.len()).find(|&i| directives[steps[i].directive].kind == DirectiveKind::Label);
         let to = match label {
             None => input.len(),
             Some(i) => match run.find(&directives[steps[i].directive], from, input.len(), None) {
@@ -43,7 +43,7 @@ pub fn run(options: &Options, sources: &Sources, file: CheckFile, report: &mut R
     passed
 }
 
-struct Run<'a> {
+struct CheckRun<'a> {
     options: &'a Options,
     sources: &'a Sources,
     input: &'a [u8],
@@ -55,13 +55,13 @@ struct Run<'a> {
 /// Start and end in the input.
 type Span = (usize, usize);
 
-impl Run<'_> {
+impl CheckRun<'_> {
     /// Matches one step between `from` and `to`; returns the end of its match.
-    fn step(&mut self, step: &Step, from: usize, to: usize) -> Option<usize> {
+    fn step(&mut self, step: &PositionalDirective, from: usize, to: usize) -> Option<usize> {
         let mut nots = Vec::new();
         let start = self.unordered(&step.before, from, to, &mut nots)?;
         let directive = &self.directives[step.directive];
-        let count = if let Kind::Plain(n) = directive.kind { n } else { 1 };
+        let count = if let DirectiveKind::Plain(n) = directive.kind { n } else { 1 };
         let (mut first, mut end) = (None, start);
         for i in 1..=count {
             let which = (count > 1).then_some((i, count));
@@ -98,11 +98,11 @@ impl Run<'_> {
     }
 
     fn search(&mut self, directive: &Directive, from: usize, to: usize) -> Result<Option<Span>, Vec<Message>> {
-        if directive.kind == Kind::End {
+        if directive.kind == DirectiveKind::End {
             return Ok(Some((to, to)));
         }
         let found = directive.pattern.find(&self.input[from..to], &mut self.variables)?;
-        Ok(found.map(|Found { start, len }| (from + start, from + start + len)))
+        Ok(found.map(|MatchRange { start, len }| (from + start, from + start + len)))
     }
 
     /// Adds hints to a failure: values of variables and the most similar line.
@@ -123,15 +123,15 @@ impl Run<'_> {
         let between = &self.input[start..found.0];
         let lines = newlines(between);
         let problem = match (directive.kind, lines.0) {
-            (Kind::Next | Kind::Empty, 0) => "is on the same line as previous match",
-            (Kind::Next | Kind::Empty, n) if n > 1 => "is not on the line after the previous match",
-            (Kind::Same, n) if n > 0 => "is not on the same line as the previous match",
+            (DirectiveKind::Next | DirectiveKind::Empty, 0) => "is on the same line as previous match",
+            (DirectiveKind::Next | DirectiveKind::Empty, n) if n > 1 => "is not on the line after the previous match",
+            (DirectiveKind::Same, n) if n > 0 => "is not on the same line as the previous match",
             _ => return true,
         };
         self.say(&Message::error(directive.pattern.place, format!("{}: {problem}", directive.name)));
         self.say(&Message::note(input(found.0), "'next' match was here"));
         self.say(&Message::note(input(start), "previous match ended here"));
-        if directive.kind != Kind::Same
+        if directive.kind != DirectiveKind::Same
             && let Some(first) = lines.1
         {
             self.say(&Message::note(input(start + first), "non-matching line after previous match is here"));
@@ -171,13 +171,13 @@ impl Run<'_> {
         let mut group: Vec<Span> = Vec::new();
         for (i, &index) in list.iter().enumerate() {
             let directive = &self.directives[index];
-            if directive.kind == Kind::Not {
+            if directive.kind == DirectiveKind::Not {
                 nots.push(index);
                 continue;
             }
             let found = self.dag(directive, start, to, &mut group)?;
             self.verbose(directive, found);
-            let last = list.get(i + 1).is_none_or(|&next| self.directives[next].kind == Kind::Not);
+            let last = list.get(i + 1).is_none_or(|&next| self.directives[next].kind == DirectiveKind::Not);
             if !last {
                 continue;
             }
@@ -214,7 +214,7 @@ impl Run<'_> {
     }
 
     fn verbose(&mut self, directive: &Directive, found: Span) {
-        if self.options.verbose && directive.kind != Kind::End {
+        if self.options.verbose && directive.kind != DirectiveKind::End {
             let text = format!("{}: expected string found in input", directive.name);
             self.say(&Message { severity: "remark", ..Message::error(directive.pattern.place, text) });
             self.say(&Message::note(input(found.0), "found here").over(found.1 - found.0));
@@ -227,8 +227,8 @@ impl Run<'_> {
     }
 }
 
-fn input(offset: usize) -> Place {
-    Place { source: INPUT, offset }
+fn input(offset: usize) -> SourcePosition {
+    SourcePosition { source: INPUT, offset }
 }
 
 /// Returns the number of newlines in the text, and position of the first.

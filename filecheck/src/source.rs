@@ -4,7 +4,7 @@ use crate::{Options, Text};
 
 /// A position: the index of a text, and a byte offset.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Place {
+pub struct SourcePosition {
     pub source: usize,
     pub offset: usize,
 }
@@ -15,14 +15,14 @@ pub const CHECKS: usize = 0;
 pub const INPUT: usize = 1;
 
 /// A text in canonical form: newlines are `\n`, and runs of blanks are one space unless whitespace is significant.
-pub struct Source {
+pub struct SourceText {
     pub name: String,
     pub bytes: Vec<u8>,
     lines: Vec<usize>,
 }
 
-impl Source {
-    pub fn read(text: Text<'_>, options: &Options) -> Source {
+impl SourceText {
+    pub fn read(text: Text<'_>, options: &Options) -> SourceText {
         let mut bytes = Vec::with_capacity(text.bytes.len());
         for (i, &b) in text.bytes.iter().enumerate() {
             let blank = |b: Option<&u8>| matches!(b, Some(b' ' | b'\t'));
@@ -35,14 +35,14 @@ impl Source {
                 bytes.push(b' ');
             }
         }
-        Source::new(text.name, bytes)
+        SourceText::new(text.name, bytes)
     }
 
     /// Creates a text without canonicalization.
-    pub fn new(name: &str, bytes: Vec<u8>) -> Source {
+    pub fn new(name: &str, bytes: Vec<u8>) -> SourceText {
         let newlines = bytes.iter().enumerate().filter(|(_, b)| **b == b'\n');
         let lines = std::iter::once(0).chain(newlines.map(|(i, _)| i + 1)).collect();
-        Source { name: name.to_owned(), bytes, lines }
+        SourceText { name: name.to_owned(), bytes, lines }
     }
 
     /// Returns the 0-based line and column of a byte.
@@ -69,20 +69,20 @@ impl Source {
 }
 
 /// All texts: the check file, the input, and command line arguments.
-pub struct Sources(Vec<Source>);
+pub struct Sources(Vec<SourceText>);
 
 impl Sources {
-    pub fn new(checks: Source, input: Source) -> Sources {
+    pub fn new(checks: SourceText, input: SourceText) -> Sources {
         Sources(vec![checks, input])
     }
 
     /// Adds a text and returns its index.
-    pub fn add(&mut self, source: Source) -> usize {
+    pub fn add(&mut self, source: SourceText) -> usize {
         self.0.push(source);
         self.0.len() - 1
     }
 
-    pub fn get(&self, source: usize) -> &Source {
+    pub fn get(&self, source: usize) -> &SourceText {
         &self.0[source]
     }
 }
@@ -91,18 +91,18 @@ impl Sources {
 #[derive(Debug)]
 pub struct Message {
     pub severity: &'static str,
-    pub place: Place,
+    pub place: SourcePosition,
     /// Number of bytes to underline.
     pub len: usize,
     pub text: String,
 }
 
 impl Message {
-    pub fn error(place: Place, text: impl Into<String>) -> Message {
+    pub fn error(place: SourcePosition, text: impl Into<String>) -> Message {
         Message { severity: "error", place, len: 0, text: text.into() }
     }
 
-    pub fn note(place: Place, text: impl Into<String>) -> Message {
+    pub fn note(place: SourcePosition, text: impl Into<String>) -> Message {
         Message { severity: "note", ..Message::error(place, text) }
     }
 

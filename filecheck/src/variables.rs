@@ -1,6 +1,6 @@
 //! The values of variables.
 
-use crate::format::Format;
+use crate::format::NumberFormat;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A numeric variable. Its index is stable when the variable is cleared, so that parsed patterns see its next value.
@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct NumberId(usize);
 
 /// The state of a numeric variable.
-pub struct Number {
+pub struct NumericVariable {
     pub value: Option<i128>,
-    pub format: Format,
+    pub format: NumberFormat,
     /// The line of the directive that first defined it.
     pub line: Option<usize>,
 }
@@ -20,7 +20,7 @@ pub struct Variables {
     strings: BTreeMap<String, Vec<u8>>,
     /// String variables that some parsed pattern defines.
     defined_strings: BTreeSet<String>,
-    numbers: Vec<Number>,
+    numbers: Vec<NumericVariable>,
     names: BTreeMap<String, NumberId>,
 }
 
@@ -32,7 +32,7 @@ impl Variables {
     pub fn new() -> Variables {
         let (strings, defined_strings) = (BTreeMap::new(), BTreeSet::new());
         let mut variables = Variables { strings, defined_strings, numbers: Vec::new(), names: BTreeMap::new() };
-        variables.add_number("@LINE", Format::UNSIGNED, None);
+        variables.add_number("@LINE", NumberFormat::UNSIGNED, None);
         variables
     }
 
@@ -62,14 +62,14 @@ impl Variables {
         self.names.get(name).copied()
     }
 
-    pub fn add_number(&mut self, name: &str, format: Format, line: Option<usize>) -> NumberId {
+    pub fn add_number(&mut self, name: &str, format: NumberFormat, line: Option<usize>) -> NumberId {
         let id = NumberId(self.numbers.len());
-        self.numbers.push(Number { value: None, format, line });
+        self.numbers.push(NumericVariable { value: None, format, line });
         self.names.insert(name.to_owned(), id);
         id
     }
 
-    pub fn number(&self, id: NumberId) -> &Number {
+    pub fn number(&self, id: NumberId) -> &NumericVariable {
         &self.numbers[id.0]
     }
 

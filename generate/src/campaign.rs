@@ -1,6 +1,6 @@
 //! Fuzzing campaigns: programs are generated, run through a pipeline, and checked by execution.
 
-use crate::coverage::{RewriteCounts, Statistics};
+use crate::coverage::{InsertionStatistics, RewriteCounts};
 use crate::focus::Focus;
 use crate::options::OptionValues;
 use crate::threads::{Collected, compare};
@@ -82,7 +82,7 @@ pub struct CampaignStatistics {
     /// Number of runs of the original that were inconclusive.
     pub discarded: u64,
     /// Statistics of op insertion.
-    pub statistics: Statistics,
+    pub statistics: InsertionStatistics,
     /// Counts of applied rewrites.
     pub fired: RewriteCounts,
     /// Executable ops that occur in no generated program.
@@ -152,7 +152,7 @@ impl Campaign<'_> {
                 options.vary(&mut pipeline, &mut random);
                 Some(pipeline)
             };
-            let mut grown = |n| self.program(&library, u64::MAX - n, &mut Statistics::default()).module;
+            let mut grown = |n| self.program(&library, u64::MAX - n, &mut InsertionStatistics::default()).module;
             // The pipeline of a target starts with programs as they are.
             let preceding = if self.executions.is_empty() { self.passes } else { &[] };
             let starts = (preceding, self.stages);
@@ -162,14 +162,14 @@ impl Campaign<'_> {
     }
 
     /// Generates the program with a number.
-    pub fn program(&self, library: &Library, number: u64, statistics: &mut Statistics) -> Grown {
+    pub fn program(&self, library: &Library, number: u64, statistics: &mut InsertionStatistics) -> Grown {
         grow(library, Random::of((self.seed, number)), self.limits, statistics)
     }
 
     /// Generates the programs of `numbers`, in order, without checking them.
     pub fn programs(&self, numbers: std::ops::Range<u64>, each: &mut dyn FnMut(&Module)) {
         let library = self.library(&(self.context)());
-        numbers.for_each(|n| each(&self.program(&library, n, &mut Statistics::default()).module));
+        numbers.for_each(|n| each(&self.program(&library, n, &mut InsertionStatistics::default()).module));
     }
 
     fn chunk(

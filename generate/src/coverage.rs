@@ -1,7 +1,7 @@
 //! Coverage statistics of a campaign.
 
 use gradus_ir::greedy::canonicalizations;
-use gradus_ir::pass::{Action, Observer, PATTERN, Unit};
+use gradus_ir::pass::{Action, ActionUnit, Observer, PATTERN};
 use gradus_ir::{Context, OpName};
 use indexmap::{IndexMap, IndexSet};
 use rustc_hash::FxHashMap;
@@ -10,12 +10,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Statistics of op insertion.
 #[derive(Clone, Default, Debug)]
-pub struct Statistics {
+pub struct InsertionStatistics {
     /// For each kind of op, the number of insertions and of those that were valid at the first attempt.
     kinds: IndexMap<String, (u64, u64)>,
 }
 
-impl Statistics {
+impl InsertionStatistics {
     pub(crate) fn tried(&mut self, kind: &str, valid: bool) {
         let (tried, right) = match self.kinds.get_mut(kind) {
             Some(entry) => entry,
@@ -43,7 +43,7 @@ impl Statistics {
     }
 
     /// Adds the statistics of another thread.
-    pub fn add(&mut self, other: &Statistics) {
+    pub fn add(&mut self, other: &InsertionStatistics) {
         for (kind, (tried, valid)) in &other.kinds {
             let entry = self.kinds.entry(kind.clone()).or_default();
             *entry = (entry.0 + tried, entry.1 + valid);
@@ -53,10 +53,10 @@ impl Statistics {
 
 /// The number of applications of each rewrite: patterns and rules by name, folds by op; each with its root op.
 #[derive(Clone, Default)]
-pub struct RewriteCounts(Arc<Mutex<Counts>>);
+pub struct RewriteCounts(Arc<Mutex<RewriteTally>>);
 
 #[derive(Default)]
-struct Counts {
+struct RewriteTally {
     by_name: IndexMap<String, u64>,
     /// The same for each root op of one context, by index into `by_name`.
     by_root: IndexMap<(OpName, usize), u64>,
@@ -68,7 +68,7 @@ struct Counts {
 const RARE: u64 = 5;
 
 impl RewriteCounts {
-    fn lock(&self) -> std::sync::MutexGuard<'_, Counts> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, RewriteTally> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -175,7 +175,7 @@ impl Observer for Counting {
         }
         let m = action.module;
         let name = match (action.tag, action.unit) {
-            ("apply-fold", Unit::Op(op)) => {
+            ("apply-fold", ActionUnit::Op(op)) => {
                 let known = self.folds.entry(m.name(op));
                 *known.or_insert_with(|| self.names.insert_full(format!("fold {}", m.name_text(op))).0)
             }
@@ -183,8 +183,8 @@ impl Observer for Counting {
             (tag, _) => number(&mut self.names, tag),
         };
         let root = match action.unit {
-            Unit::Op(op) => Some(op),
-            Unit::Region(region) => m.region_op(region),
+            ActionUnit::Op(op) => Some(op),
+            ActionUnit::Region(region) => m.region_op(region),
         };
         self.open.push((action.tag, name, root.map(|op| m.name(op))));
     }

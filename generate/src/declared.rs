@@ -2,7 +2,7 @@
 
 use crate::domain::{self, Domains};
 use gradus_ir::random::Random;
-use gradus_ir::rules::Signature;
+use gradus_ir::rules::OpSignature;
 use gradus_ir::{
     Arity, Attr, AttrSpec, Block, Builder, Context, Loc, Module, Op, OpInfo, OpState, Str, Traits, Type,
     TypeConstraint, TypeRelation, Value, ValueSpec, verify,
@@ -46,7 +46,7 @@ const CROSSED: usize = 100;
 const AKIN: u64 = 60;
 
 /// Returns valid signatures (types and attributes) of an op with operands of the given types.
-pub(crate) fn signatures(ctx: &Arc<Context>, info: &'static OpInfo, types: &[Type]) -> Vec<Signature> {
+pub(crate) fn signatures(ctx: &Arc<Context>, info: &'static OpInfo, types: &[Type]) -> Vec<OpSignature> {
     let mut trial = Trial::of(ctx, types);
     let mut found = IndexSet::new();
     trial.search(info, &mut found);
@@ -66,10 +66,10 @@ pub(crate) fn signatures(ctx: &Arc<Context>, info: &'static OpInfo, types: &[Typ
     found.into_iter().collect()
 }
 
-fn signature(m: &Module, op: Op) -> Signature {
+fn signature(m: &Module, op: Op) -> OpSignature {
     let operands = m.operands(op).iter().map(|&v| m.value_type(v)).collect();
     let results = m.results(op).map(|v| m.value_type(v)).collect();
-    Signature { operands, results, props: m.props(op) }
+    OpSignature { operands, results, props: m.props(op) }
 }
 
 /// A function that holds candidate ops. It has one parameter of each type.
@@ -86,7 +86,7 @@ pub(crate) struct Trial {
 
 impl Trial {
     /// Adds valid signatures, found by trial.
-    fn search(&mut self, info: &'static OpInfo, found: &mut IndexSet<Signature>) {
+    fn search(&mut self, info: &'static OpInfo, found: &mut IndexSet<OpSignature>) {
         for i in 0..MORE_TRIES {
             if found.len() >= if i < SIGNATURE_TRIES { SIGNATURES } else { FEW } {
                 break;
@@ -97,7 +97,7 @@ impl Trial {
                 let needed = info.results.iter().filter(|spec| spec.arity == Arity::One).count();
                 if needed < all.results.len() {
                     let fewer = all.results[..needed].iter().copied().collect();
-                    found.extend(self.verified(info, &Signature { results: fewer, ..all.clone() }));
+                    found.extend(self.verified(info, &OpSignature { results: fewer, ..all.clone() }));
                 }
                 found.insert(all);
             }
@@ -171,15 +171,15 @@ impl Trial {
         info: &OpInfo,
         operands: &[Type],
         tails: &IndexSet<Vec<Type>>,
-        known: &IndexSet<Signature>,
-    ) -> Option<Signature> {
+        known: &IndexSet<OpSignature>,
+    ) -> Option<OpSignature> {
         let one = known.get_index(self.random.below(known.len() as u64) as usize)?;
         let tail = tails.get_index(self.random.below(tails.len() as u64) as usize)?;
         let needed = info.operands.iter().filter(|spec| spec.arity == Arity::One).count();
         let rest = if self.random.percent(50) { tail } else { &operands[needed..] };
         let operands: SmallVec<[Type; 4]> = operands[..needed].iter().chain(rest).copied().collect();
         let results = if info.infer.is_some() { Default::default() } else { one.results.clone() };
-        let like = |props: Attr| Signature { operands: operands.clone(), results: results.clone(), props };
+        let like = |props: Attr| OpSignature { operands: operands.clone(), results: results.clone(), props };
         let ctx = self.module.ctx.clone();
         let is_free = |spec: &&AttrSpec| spec.optional || spec.default.is_some();
         let free: Vec<Str> = info.attrs.iter().filter(is_free).map(|spec| ctx.str(spec.name)).collect();
@@ -213,7 +213,7 @@ impl Trial {
 
     /// Builds an op like `like` and returns its signature if the verifier accepts it. Result types are inferred if
     /// `like` has none.
-    fn verified(&mut self, info: &OpInfo, like: &Signature) -> Option<Signature> {
+    fn verified(&mut self, info: &OpInfo, like: &OpSignature) -> Option<OpSignature> {
         let ctx = self.module.ctx.clone();
         let value = |ty: &Type| self.values.iter().find(|(known, _)| known == ty).map(|(_, value)| *value);
         let operands: Option<Vec<Value>> = like.operands.iter().map(value).collect();

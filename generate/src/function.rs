@@ -1,7 +1,7 @@
 //! Generation of a function, op by op, while it is executed on sample inputs.
 
 use crate::campaign::ELEMENTS_PER_OP;
-use crate::grow::Program;
+use crate::grow::ProgramBuilder;
 use crate::library::{Fragment, FragmentInput};
 use crate::sample_values::{SampleValues, draw, is_defined};
 use crate::scope::{InsertionPoint, Scope};
@@ -48,7 +48,7 @@ pub(crate) fn options() -> Options {
 
 /// A function under construction.
 pub(crate) struct GrowingFunction<'p, 'a> {
-    pub(crate) p: &'p mut Program<'a>,
+    pub(crate) p: &'p mut ProgramBuilder<'a>,
     pub(crate) function: Op,
     /// Blocks into which ops are inserted. Each has a terminator.
     pub(crate) blocks: Vec<Block>,
@@ -64,7 +64,7 @@ pub(crate) struct GrowingFunction<'p, 'a> {
 
 impl<'p, 'a> GrowingFunction<'p, 'a> {
     /// Grows a new function by `ops` ops.
-    pub(crate) fn run(p: &mut Program<'a>, number: u64, ops: usize, inputs: u64) {
+    pub(crate) fn run(p: &mut ProgramBuilder<'a>, number: u64, ops: usize, inputs: u64) {
         let spliced = if p.random.percent(20) { splice(p, inputs) } else { None };
         let Some((function, sealed)) = spliced.or_else(|| Some((empty(p, number)?, false))) else { return };
         GrowingFunction::resume(&mut *p, function, sealed, ops, inputs);
@@ -72,7 +72,7 @@ impl<'p, 'a> GrowingFunction<'p, 'a> {
     }
 
     /// Grows a function by `ops` ops. `sealed`: whether its type is fixed.
-    pub(crate) fn resume(p: &'p mut Program<'a>, function: Op, sealed: bool, ops: usize, inputs: u64) {
+    pub(crate) fn resume(p: &'p mut ProgramBuilder<'a>, function: Op, sealed: bool, ops: usize, inputs: u64) {
         let checked = p.random.percent(98);
         let mut growing = GrowingFunction {
             p,
@@ -430,7 +430,7 @@ pub(crate) fn draw_constant(ctx: &Context, ty: Type, random: &mut Random) -> Opt
 }
 
 /// Creates a function that returns nothing.
-fn empty(p: &mut Program<'_>, number: u64) -> Option<Op> {
+fn empty(p: &mut ProgramBuilder<'_>, number: u64) -> Option<Op> {
     let types = &p.library.types;
     let inputs: Vec<Type> = (0..1 + p.random.below(3)).map(|_| p.random.pick(types)).collect();
     let op = p.function(&format!("fuzz{number}"), &inputs, &[], true)?;
@@ -446,7 +446,7 @@ fn empty(p: &mut Program<'_>, number: u64) -> Option<Op> {
 
 /// Copies a public function of the library that terminates on sample inputs. Returns it with whether other ops of its
 /// program refer to it.
-fn splice(p: &mut Program<'_>, inputs: u64) -> Option<(Op, bool)> {
+fn splice(p: &mut ProgramBuilder<'_>, inputs: u64) -> Option<(Op, bool)> {
     let library = p.library;
     let part = &library.functions[p.random.below(library.functions.len().max(1) as u64) as usize..].first()?;
     let source = &library.sources[part.source];

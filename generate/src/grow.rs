@@ -1,6 +1,6 @@
 //! Generation of programs.
 
-use crate::coverage::Statistics;
+use crate::coverage::InsertionStatistics;
 use crate::function::GrowingFunction;
 use crate::library::{Fragment, Library, named};
 use gradus_ir::random::Random;
@@ -41,10 +41,10 @@ pub struct Grown {
 }
 
 /// State shared by all functions of a program.
-pub(crate) struct Program<'a> {
+pub(crate) struct ProgramBuilder<'a> {
     pub(crate) library: &'a Library,
     pub(crate) random: &'a mut Random,
-    pub(crate) statistics: &'a mut Statistics,
+    pub(crate) statistics: &'a mut InsertionStatistics,
     pub(crate) module: Module,
     /// The dialects that most ops are drawn from.
     pub(crate) dialects: Vec<&'static str>,
@@ -57,7 +57,7 @@ pub(crate) struct Program<'a> {
 }
 
 /// Generates a program.
-pub fn grow(library: &Library, mut random: Random, limits: Limits, statistics: &mut Statistics) -> Grown {
+pub fn grow(library: &Library, mut random: Random, limits: Limits, statistics: &mut InsertionStatistics) -> Grown {
     random.record();
     let started = match (library.focus.is_directed(), library.focus.has_rules()) {
         (true, false) => DIRECTED,
@@ -65,7 +65,7 @@ pub fn grow(library: &Library, mut random: Random, limits: Limits, statistics: &
         (false, _) => STARTED,
     };
     let start = if random.percent(started) { library.start(&mut random) } else { None };
-    let mut program = Program::new(library, &mut random, statistics);
+    let mut program = ProgramBuilder::new(library, &mut random, statistics);
     if let Some(m) = start {
         program.start(m, limits);
         let module = program.module;
@@ -82,11 +82,15 @@ pub fn grow(library: &Library, mut random: Random, limits: Limits, statistics: &
     Grown { module, tape: random.into_tape() }
 }
 
-impl<'a> Program<'a> {
-    fn new(library: &'a Library, random: &'a mut Random, statistics: &'a mut Statistics) -> Program<'a> {
+impl<'a> ProgramBuilder<'a> {
+    fn new(
+        library: &'a Library,
+        random: &'a mut Random,
+        statistics: &'a mut InsertionStatistics,
+    ) -> ProgramBuilder<'a> {
         let all: Vec<&'static str> = library.by_dialect.keys().copied().collect();
         let dialects = (0..2 + random.below(3)).map(|_| random.pick(&all)).collect();
-        Program {
+        ProgramBuilder {
             library,
             statistics,
             module: Module::new(library.ctx.clone()),

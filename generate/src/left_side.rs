@@ -3,7 +3,7 @@
 use crate::function::{GrowingFunction, draw_constant};
 use crate::scope::InsertionPoint;
 use gradus_ir::effects::is_speculatable;
-use gradus_ir::rules::{Chooser, Signature};
+use gradus_ir::rules::{Chooser, OpSignature};
 use gradus_ir::{Attr, Module, Op, OpName, Type, Value};
 
 /// Percentage of left sides that are disturbed by one step.
@@ -69,7 +69,7 @@ impl Chooser for Leaves<'_, '_, '_> {
         self.growing.p.random.percent(50)
     }
 
-    fn signature(&mut self, op: OpName, results: &[Option<Type>], operands: &[Option<Type>]) -> Option<Signature> {
+    fn signature(&mut self, op: OpName, results: &[Option<Type>], operands: &[Option<Type>]) -> Option<OpSignature> {
         let library = self.growing.p.library;
         let all = self.growing.p.parts_of(op).iter().map(|&number| {
             let part = &library.parts[number];
@@ -82,7 +82,7 @@ impl Chooser for Leaves<'_, '_, '_> {
         let (m, op) = (!fitting.is_empty()).then(|| self.growing.p.random.pick(&fitting))?;
         let operands = m.operands(op).iter().map(|&v| m.value_type(v)).collect();
         let results = m.results(op).map(|v| m.value_type(v)).collect();
-        Some(Signature { operands, results, props: m.props(op) })
+        Some(OpSignature { operands, results, props: m.props(op) })
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::declared::is_usable;
 use crate::domain::{self, Domains};
 use crate::focus::Focus;
-use crate::neighbours::{Instance, neighbours};
+use crate::neighbours::{OpInstance, neighbours};
 use crate::sample_values::evaluate;
 use gradus_check::Inputs;
 use gradus_ir::eval::Datum;
@@ -119,10 +119,10 @@ impl Library {
     }
 
     /// Returns the fragments of each op that refer to no symbols.
-    fn instances(&self) -> impl Iterator<Item = (OpName, Vec<Instance>)> {
+    fn instances(&self) -> impl Iterator<Item = (OpName, Vec<OpInstance>)> {
         self.by_dialect.values().flatten().map(|(&name, parts)| {
             let parts = parts.iter().map(|&part| &self.parts[part]).filter(|part| part.symbols.is_empty());
-            (name, parts.map(|part| Instance::of(&self.sources[part.source], part.op)).collect())
+            (name, parts.map(|part| OpInstance::of(&self.sources[part.source], part.op)).collect())
         })
     }
 

@@ -15,16 +15,16 @@ const STEPS: usize = 12;
 const STEPS_PER_ATTRIBUTE: usize = 8;
 
 /// An op apart from a program.
-pub(crate) struct Instance {
+pub(crate) struct OpInstance {
     /// Types of the operands, with their constant values.
     operands: Vec<(Type, Option<Attr>)>,
     props: Attr,
     results: Vec<Type>,
 }
 
-impl Instance {
-    pub(crate) fn of(m: &Module, op: Op) -> Instance {
-        Instance {
+impl OpInstance {
+    pub(crate) fn of(m: &Module, op: Op) -> OpInstance {
+        OpInstance {
             operands: m.operands(op).iter().map(|&v| (m.value_type(v), m.constant(v))).collect(),
             props: m.props(op),
             results: m.results(op).map(|v| m.value_type(v)).collect(),
@@ -36,7 +36,7 @@ impl Instance {
 pub(crate) fn neighbours(
     ctx: &Arc<Context>,
     domains: &Domains,
-    ops: impl Iterator<Item = (OpName, Vec<Instance>)>,
+    ops: impl Iterator<Item = (OpName, Vec<OpInstance>)>,
 ) -> Module {
     let mut random = Random::of("neighbours");
     let mut m = Module::new(ctx.clone());
@@ -54,7 +54,7 @@ pub(crate) fn neighbours(
             }
             let from = &known[random.below(known.len() as u64) as usize];
             let made = step(&mut m, block, domains, info, from, &mut random);
-            known.extend(made.map(|op| Instance::of(&m, op)));
+            known.extend(made.map(|op| OpInstance::of(&m, op)));
         }
     }
     m
@@ -71,7 +71,7 @@ fn step(
     block: Block,
     domains: &Domains,
     info: &OpInfo,
-    from: &Instance,
+    from: &OpInstance,
     random: &mut Random,
 ) -> Option<Op> {
     let ctx = m.ctx.clone();

@@ -1,7 +1,7 @@
 //! Regions, loops and calls.
 
 use crate::code::{Code, Frame, OpCode};
-use crate::{Interpreter, Order, Stop};
+use crate::{Interpreter, IterationOrder, Stop};
 use gradus_ir::CountedFn;
 use gradus_ir::control::{Event, Next};
 use gradus_ir::eval::{Datum, Trap};
@@ -156,14 +156,14 @@ impl Interpreter<'_> {
     /// Returns the induction variables of a parallel loop's iterations in another order than the sequential one; empty
     /// for that order, and for more than [`MAX_REORDERED`] iterations.
     fn reordered(&self, code: &Code, op: &OpCode, info: &'static OpInfo, operands: Range<usize>) -> Vec<Vec<Datum>> {
-        if self.order == Order::Sequential {
+        if self.order == IterationOrder::Sequential {
             return Vec::new();
         }
         let mut points = self.points(code, op, info, operands).unwrap_or_default();
         match self.order {
-            Order::Sequential => {}
-            Order::Reversed => points.reverse(),
-            Order::Shuffled(seed) => {
+            IterationOrder::Sequential => {}
+            IterationOrder::Reversed => points.reverse(),
+            IterationOrder::Shuffled(seed) => {
                 let mut random = Random::of(seed);
                 for i in (1..points.len()).rev() {
                     points.swap(i, random.below(i as u64 + 1) as usize);

@@ -39,7 +39,7 @@ pub type OpKernels<'m> = Box<dyn FnMut(&OpArgs<'_>, &[Datum]) -> Option<Result<V
 
 /// The order in which the iterations of parallel loops run. Programs may not depend on it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Order {
+pub enum IterationOrder {
     /// By induction variables, last dimension fastest.
     #[default]
     Sequential,
@@ -90,7 +90,7 @@ pub struct Interpreter<'m> {
     elements_per_op: u64,
     depth: usize,
     /// The order of the iterations of parallel loops.
-    pub order: Order,
+    pub order: IterationOrder,
 }
 
 impl<'m> Interpreter<'m> {
@@ -111,7 +111,7 @@ impl<'m> Interpreter<'m> {
             fuel: u64::MAX,
             elements_per_op: ELEMENTS_PER_OP,
             depth: 0,
-            order: Order::Sequential,
+            order: IterationOrder::Sequential,
         }
     }
 

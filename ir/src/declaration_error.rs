@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A place in a source file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Place {
+pub struct SourceLine {
     /// The path, as the compiler was given it.
     pub file: &'static str,
     /// The line, from 1.
@@ -56,7 +56,7 @@ pub struct DeclarationError {
     /// The mistake, in one sentence without a full stop.
     pub mistake: String,
     /// The place of the declaration, where it is known.
-    pub place: Option<Place>,
+    pub place: Option<SourceLine>,
 }
 
 impl DeclarationError {
@@ -69,7 +69,7 @@ impl DeclarationError {
 /// `file:line: rule 'name' of dialect 'toy': mistake`
 impl fmt::Display for DeclarationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(Place { file, line }) = self.place {
+        if let Some(SourceLine { file, line }) = self.place {
             write!(f, "{file}:{line}: ")?;
         }
         write!(f, "{} '{}'", self.declared.word(), self.name)?;

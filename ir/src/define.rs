@@ -23,7 +23,7 @@ macro_rules! define_op {
                 static INFO: $crate::OpInfo = $crate::OpInfo {
                     name: $name,
                     doc: $doc,
-                    declared_at: Some($crate::declarations::Place { file: file!(), line: line!() }),
+                    declared_at: Some($crate::declarations::SourceLine { file: file!(), line: line!() }),
                     operands: &[$($crate::ValueSpec {
                         name: $otext, doc: $odoc, arity: $crate::Arity::$oarity, ty: &$oty,
                     }),*],
@@ -73,7 +73,7 @@ macro_rules! define_op {
                 result_types: &[$crate::Type],
             ) -> Self {
                 #[allow(unused_imports, reason = "for ops without such groups")]
-                use $crate::define::Group as _;
+                use $crate::define::ListArgument as _;
                 let mut state = $crate::OpState::new(&b.module.ctx, $name, loc);
                 $(state.operand_group(&$oname.group());)*
                 $(state.inherent(&b.module.ctx, $atext, $aname.into());)*
@@ -144,24 +144,24 @@ macro_rules! define_op {
 
 /// A builder argument that is a list: one, at most one, or any number of keys.
 #[doc(hidden)]
-pub trait Group<K> {
+pub trait ListArgument<K> {
     /// Returns the keys.
     fn group(&self) -> smallvec::SmallVec<[K; 4]>;
 }
 
 macro_rules! group {
     ($($key:ty),*) => { $(
-        impl Group<$key> for $key {
+        impl ListArgument<$key> for $key {
             fn group(&self) -> smallvec::SmallVec<[$key; 4]> {
                 smallvec::smallvec![*self]
             }
         }
-        impl Group<$key> for Option<$key> {
+        impl ListArgument<$key> for Option<$key> {
             fn group(&self) -> smallvec::SmallVec<[$key; 4]> {
                 self.iter().copied().collect()
             }
         }
-        impl Group<$key> for &[$key] {
+        impl ListArgument<$key> for &[$key] {
             fn group(&self) -> smallvec::SmallVec<[$key; 4]> {
                 self.iter().copied().collect()
             }

@@ -95,7 +95,7 @@ macro_rules! define_params {
         $crate::Parametric {
             name: $name,
             doc: $doc,
-            declared_at: Some($crate::declarations::Place { file: file!(), line: line!() }),
+            declared_at: Some($crate::declarations::SourceLine { file: file!(), line: line!() }),
             params: &[$($crate::AttrSpec {
                 name: $ptext,
                 doc: $pdoc,

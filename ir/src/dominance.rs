@@ -12,12 +12,12 @@ pub struct Dominance {
     /// The 1-based position of an op in its block; 0 for ops not under the root.
     order: SideTable<Op, u32>,
     /// Tree nodes of blocks in regions of several blocks; unreachable blocks are absent.
-    tree: FxHashMap<Block, Node>,
+    tree: FxHashMap<Block, DominatorNode>,
 }
 
 /// A node of a dominator tree, with its pre-order interval: a block dominates exactly the blocks in its interval.
 #[derive(Clone, Copy)]
-struct Node {
+struct DominatorNode {
     parent: Block,
     enter: u32,
     leave: u32,
@@ -52,7 +52,7 @@ impl Dominance {
     }
 
     fn add_region(&mut self, m: &Module, region: Region) {
-        let walk = Walk::new(m, region);
+        let walk = DepthFirstWalk::new(m, region);
         let idom = immediate_dominators(m, &walk);
         // Reverse postorder visits dominators first, so subtree sizes add up from the end, and pre-order positions
         // follow.
@@ -69,7 +69,7 @@ impl Dominance {
             }
             next[i] = enter + 1;
             let parent = walk.blocks[idom[i]];
-            self.tree.insert(walk.blocks[i], Node { parent, enter, leave: enter + size[i] });
+            self.tree.insert(walk.blocks[i], DominatorNode { parent, enter, leave: enter + size[i] });
         }
     }
 
@@ -155,12 +155,12 @@ pub fn successors(m: &Module, block: Block) -> impl Iterator<Item = Block> + '_ 
 
 /// Returns the reachable blocks in reverse postorder.
 pub(crate) fn reverse_postorder(m: &Module, region: Region) -> Vec<Block> {
-    let walk = Walk::new(m, region);
+    let walk = DepthFirstWalk::new(m, region);
     walk.reverse_postorder().into_iter().map(|i| walk.blocks[i]).collect()
 }
 
 /// A depth-first traversal of a region's blocks, numbered in pre-order from the entry, 0.
-struct Walk {
+struct DepthFirstWalk {
     blocks: Vec<Block>,
     index: FxHashMap<Block, usize>,
     /// The parent in the depth-first tree; the entry's is itself.
@@ -168,11 +168,12 @@ struct Walk {
     postorder: Vec<usize>,
 }
 
-impl Walk {
-    fn new(m: &Module, region: Region) -> Walk {
-        let mut walk = Walk { blocks: vec![], index: FxHashMap::default(), parents: vec![], postorder: vec![] };
+impl DepthFirstWalk {
+    fn new(m: &Module, region: Region) -> DepthFirstWalk {
+        let mut walk =
+            DepthFirstWalk { blocks: vec![], index: FxHashMap::default(), parents: vec![], postorder: vec![] };
         let Some(entry) = m.entry(region) else { return walk };
-        let enter = |walk: &mut Walk, block, parent| {
+        let enter = |walk: &mut DepthFirstWalk, block, parent| {
             let i = walk.blocks.len();
             walk.index.insert(block, i);
             walk.blocks.push(block);
@@ -206,7 +207,7 @@ impl Walk {
 /// Returns the immediate dominators of the traversed blocks, by number; the entry's is itself. O(e log n) for e
 /// branches among n blocks: the simple version of Lengauer and Tarjan, "A Fast Algorithm for Finding Dominators"
 /// (1979).
-fn immediate_dominators(m: &Module, walk: &Walk) -> Vec<usize> {
+fn immediate_dominators(m: &Module, walk: &DepthFirstWalk) -> Vec<usize> {
     let n = walk.blocks.len();
     let mut preds = vec![Vec::new(); n];
     for (i, &block) in walk.blocks.iter().enumerate() {

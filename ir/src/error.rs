@@ -1,7 +1,7 @@
 //! Errors that carry facts, and that become messages in hooks.
 
 /// Makes a type with `Display` an [`Error`](std::error::Error), whose text is the message where `?` passes it on from a hook
-/// that returns messages, such as `verify` and `infer`.
+/// that returns a [`Violation`](crate::Violation), such as `verify` and `infer`.
 #[macro_export]
 macro_rules! declared_error {
     ($($Type:ty),+) => { $(
@@ -10,6 +10,12 @@ macro_rules! declared_error {
         impl From<$Type> for String {
             fn from(error: $Type) -> String {
                 error.to_string()
+            }
+        }
+
+        impl From<$Type> for $crate::Violation {
+            fn from(error: $Type) -> $crate::Violation {
+                error.to_string().into()
             }
         }
     )+ };

@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::module::{Module, Op};
-use crate::pass::{Actions, ITERATION, Unit};
+use crate::pass::{ActionUnit, Actions, ITERATION};
 use crate::rewrite::{Pattern, Rewriter};
 use crate::rules::RuleSet;
 pub use crate::simplify_regions::RegionSimplification;
@@ -105,8 +105,8 @@ impl GreedyOptions {
     }
 }
 
-fn unit(m: &Module, root: Op) -> Unit {
-    m.regions(root).first().map_or(Unit::Op(root), |&region| Unit::Region(region))
+fn unit(m: &Module, root: Op) -> ActionUnit {
+    m.regions(root).first().map_or(ActionUnit::Op(root), |&region| ActionUnit::Region(region))
 }
 
 /// Folds and canonicalizes everything under `root` to a fixed point. Returns the number of changes. `root` itself

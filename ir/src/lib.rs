@@ -124,6 +124,7 @@ mod trap;
 mod types;
 mod typing;
 pub mod verify;
+mod violation;
 
 /// The names that the expansion of the attribute [`macro@op`] needs. An import of the attribute imports this module too.
 #[doc(hidden)]
@@ -177,10 +178,11 @@ pub use symbols::symbol_name;
 pub use tensor::{DType, Elem, Tensor, TensorError};
 pub use text::{
     Directive, OpParser, OpPrinter, Param, ParseError, ParseOptions, ParseResult, PrintOptions, Reader, RegionArg,
-    ValueNames, ValueRef, Values, disagreement, first_difference, parse_module, parse_single_op, parse_source,
+    ValueGroup, ValueNames, ValueRef, disagreement, first_difference, parse_module, parse_single_op, parse_source,
     read_again,
 };
 pub use traits::Traits;
 pub use types::{DYNAMIC, Signedness, TypeData, VSCALE};
 pub use typing::InferError;
 pub use verify::verify;
+pub use violation::Violation;

@@ -191,9 +191,9 @@ impl Memory {
 
     /// Removes a buffer and returns its elements; `None` if it is not live.
     pub fn take(&mut self, buffer: u32) -> Option<Vec<Datum>> {
-        let taken = self.buffers.get_mut(buffer as usize)?.take()?;
-        self.elements -= taken.elements.len();
-        match taken.elements {
+        let freed = self.buffers.get_mut(buffer as usize)?.take()?;
+        self.elements -= freed.elements.len();
+        match freed.elements {
             Elements::Values(values) => Some(values),
             Elements::Bytes(bytes) => elements_of_bytes(&bytes).ok(),
         }

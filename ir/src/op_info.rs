@@ -1,12 +1,13 @@
 //! The declaration tables of ops and dialects, read by the parser, printer, builder, verifier, passes, documentation
 //! and generators.
 
+use crate::Violation;
 use crate::access::ElementAccess;
 use crate::constraint::{AttrKind, AttrSpec, TypeConstraint};
 use crate::context::Context;
 use crate::control::{Counted, Edge, Event, Next};
 use crate::datum::Datum;
-use crate::declaration_error::Place;
+use crate::declaration_error::SourceLine;
 use crate::effects::Effects;
 use crate::extension::Extension;
 use crate::intern::{Attr, Type};
@@ -298,15 +299,15 @@ pub type EdgesFn = fn(&Module, Op) -> SmallVec<[Edge; 4]>;
 /// Returns the range of a branch's operands that are forwarded to successor `i`.
 pub type SuccessorOperandsFn = fn(&Module, Op, usize) -> Range<usize>;
 
-/// Verifies an op. The error is a message without the op's name and location, which the verifier adds.
-pub type VerifyFn = fn(&Module, Op) -> Result<(), String>;
+/// Verifies an op.
+pub type VerifyFn = fn(&Module, Op) -> Result<(), Violation>;
 
 /// Verifies an op's symbol references, with symbol tables shared by a verifier run. Errors are those of [`VerifyFn`].
-pub type VerifySymbolsFn = fn(&Module, Op, &mut SymbolTables) -> Result<(), String>;
+pub type VerifySymbolsFn = fn(&Module, Op, &mut SymbolTables) -> Result<(), Violation>;
 
-/// Infers the result types from operands and attributes. The error is a message, which parsers give a location and builders
-/// return as an [`InferError`](crate::InferError).
-pub type InferFn = fn(&OpArgs<'_>) -> Result<Vec<Type>, String>;
+/// Infers the result types from operands and attributes. Parsers give the error a location, builders return it as an
+/// [`InferError`](crate::InferError).
+pub type InferFn = fn(&OpArgs<'_>) -> Result<Vec<Type>, Violation>;
 
 /// Returns names for printed results: the index of the first result with the name, and the name.
 pub type ResultNamesFn = fn(&Module, Op) -> Vec<(usize, String)>;
@@ -346,7 +347,7 @@ pub struct OpInfo {
     /// The doc comment; the first line is the summary.
     pub doc: &'static str,
     /// The place of the declaration in its source.
-    pub declared_at: Option<Place>,
+    pub declared_at: Option<SourceLine>,
     /// Operand groups.
     pub operands: &'static [ValueSpec],
     /// Result groups.

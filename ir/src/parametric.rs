@@ -3,7 +3,7 @@
 use crate::constraint::AttrSpec;
 use crate::context::Context;
 use crate::datum::Datum;
-use crate::declaration_error::Place;
+use crate::declaration_error::SourceLine;
 use crate::intern::{Attr, Type};
 use crate::random::Random;
 
@@ -17,7 +17,7 @@ pub struct Parametric {
     /// The doc comment; the first line is the summary.
     pub doc: &'static str,
     /// The place of the declaration in its source.
-    pub declared_at: Option<Place>,
+    pub declared_at: Option<SourceLine>,
     /// The parameters.
     pub params: &'static [AttrSpec],
     /// The text after the name, in MLIR's declarative assembly format, from `` `<` `` to `` `>` ``.

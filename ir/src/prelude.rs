@@ -11,6 +11,6 @@ pub use crate::rules::{Arg, ArgKind, Rule, RuleFunction, RuleGroup, approx, rule
 pub use crate::{
     Attr, AttrDecl, AttrInfo, Block, Builder, Context, Diagnostic, Dialect, Extension, Folded, InsertPoint, Loc,
     Module, Op, OpArgs, OpDecl, OpInfo, ParamArgs, ParamError, Pass, PassContext, PassInfo, Pattern, PatternRewriter,
-    Region, Representation, Rewriter, Traits, Type, TypeConstraint, TypeDecl, TypeInfo, TypeRelation, Value, attr, op,
-    ty,
+    Region, Representation, Rewriter, Traits, Type, TypeConstraint, TypeDecl, TypeInfo, TypeRelation, Value, Violation,
+    attr, op, ty,
 };

@@ -6,28 +6,28 @@ use std::hash::{BuildHasher, Hash};
 pub struct Random {
     state: u64,
     tape: Option<std::vec::IntoIter<u64>>,
-    taken: Option<Vec<u64>>,
+    recorded: Option<Vec<u64>>,
 }
 
 impl Random {
     /// Creates a generator seeded by the hash of `key`.
     pub fn of(key: impl Hash) -> Random {
-        Random { state: rustc_hash::FxBuildHasher.hash_one(key), tape: None, taken: None }
+        Random { state: rustc_hash::FxBuildHasher.hash_one(key), tape: None, recorded: None }
     }
 
     /// Replays a tape, followed by zeros.
     pub fn replay(tape: Vec<u64>) -> Random {
-        Random { state: 0, tape: Some(tape.into_iter()), taken: None }
+        Random { state: 0, tape: Some(tape.into_iter()), recorded: None }
     }
 
     /// Starts recording.
     pub fn record(&mut self) {
-        self.taken = Some(Vec::new());
+        self.recorded = Some(Vec::new());
     }
 
     /// Returns the choices since [`Random::record`].
     pub fn into_tape(self) -> Vec<u64> {
-        self.taken.unwrap_or_default()
+        self.recorded.unwrap_or_default()
     }
 
     /// Returns 64 random bits.
@@ -38,7 +38,7 @@ impl Random {
             Some(tape) => tape.next().unwrap_or(0),
             None => self.generate(),
         };
-        if let Some(taken) = &mut self.taken {
+        if let Some(taken) = &mut self.recorded {
             taken.push(choice);
         }
         choice

@@ -13,7 +13,7 @@ use crate::effects::is_dead;
 use crate::intern::{Attr, Type};
 use crate::module::{Block, Module, Op, Value};
 use crate::op_info::{FoldResult, Folded};
-use crate::pass::{PATTERN, Unit};
+use crate::pass::{ActionUnit, PATTERN};
 use crate::pattern_rewriter::{Change, PatternRewriter};
 use crate::rules;
 use crate::traits::Traits;
@@ -127,7 +127,7 @@ impl Rewriter<'_> {
             return false;
         }
         if let Some(actions) = &mut self.actions
-            && !actions.begin(PATTERN, name, Unit::Op(op), self.module)
+            && !actions.begin(PATTERN, name, ActionUnit::Op(op), self.module)
         {
             return false;
         }

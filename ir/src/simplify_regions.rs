@@ -4,7 +4,7 @@ use crate::branch::{carried_group, carried_ranges};
 use crate::dominance::successors;
 use crate::effects::is_removable;
 use crate::module::{Block, Def, Module, Op, Region, Value};
-use crate::pass::{Actions, Unit};
+use crate::pass::{ActionUnit, Actions};
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -67,7 +67,7 @@ pub(crate) fn erase_unreachable_blocks(m: &mut Module, root: Op) -> u64 {
 fn allows(actions: &mut Option<&mut Actions>, m: &Module, region: Region) -> bool {
     const TAG: &str = "simplify-region";
     let Some(actions) = actions else { return true };
-    let allowed = actions.begin(TAG, "", Unit::Region(region), m);
+    let allowed = actions.begin(TAG, "", ActionUnit::Region(region), m);
     if allowed {
         actions.end(TAG, true);
     }

@@ -1,5 +1,6 @@
 //! Traps: abnormal ends of execution.
 
+use crate::Violation;
 use crate::tensor::TensorError;
 
 /// The reason for an abnormal end of execution.
@@ -33,6 +34,12 @@ impl Trap {
 impl From<String> for Trap {
     fn from(reason: String) -> Trap {
         Trap::Unsupported(reason)
+    }
+}
+
+impl From<Violation> for Trap {
+    fn from(violation: Violation) -> Trap {
+        Trap::Unsupported(violation.into())
     }
 }
 

@@ -1,6 +1,7 @@
 //! Type relations between an op's operands and results: declared once, used to infer types that custom forms and
 //! builders omit, and verified.
 
+use crate::Violation;
 use crate::context::Context;
 use crate::intern::Type;
 use crate::module::{Module, Op};
@@ -69,7 +70,7 @@ pub(crate) fn infer_results(args: &OpArgs<'_>) -> Result<Vec<Type>, InferError> 
     let info = args.info;
     let error = |message: String| InferError { op: info.name, message };
     if let Some(infer) = info.infer {
-        return infer(args).map_err(error);
+        return infer(args).map_err(|violation| error(violation.into()));
     }
     if info.traits.has(Traits::SAME_TYPE) && !args.operands.is_empty() {
         return Ok(info.results.iter().map(|_| args.operand_type(0)).collect());
@@ -93,14 +94,14 @@ pub(crate) fn infer_results(args: &OpArgs<'_>) -> Result<Vec<Type>, InferError> 
 }
 
 /// Verifies the declared type relations of an op.
-pub(crate) fn check(m: &Module, op: Op, info: &OpInfo) -> Result<(), String> {
+pub(crate) fn check(m: &Module, op: Op, info: &OpInfo) -> Result<(), Violation> {
     for relation in info.relations {
         match relation {
             TypeRelation::Same(names) => {
                 let mut types = names.iter().filter_map(|n| group(info, n)).flat_map(|g| types_of(m, op, info, g));
                 let first = types.next();
                 if types.any(|t| Some(t) != first) {
-                    return Err(format!("failed to verify that all of {{{}}} have same type", names.join(", ")));
+                    return Err(format!("failed to verify that all of {{{}}} have same type", names.join(", ")).into());
                 }
             }
             TypeRelation::SameOperands => {
@@ -115,7 +116,7 @@ pub(crate) fn check(m: &Module, op: Op, info: &OpInfo) -> Result<(), String> {
                 let Some(source) = types_of(m, op, info, from).next() else { continue };
                 let want = of(&m.ctx, source);
                 if types_of(m, op, info, to).any(|t| Some(t) != want) {
-                    return Err(format!("failed to verify that {summary}"));
+                    return Err(format!("failed to verify that {summary}").into());
                 }
             }
         }

@@ -16,6 +16,7 @@
 mod declared;
 mod regions;
 
+use crate::Violation;
 use crate::constraint::AttrText;
 use crate::context::Context;
 use crate::diag::Diagnostic;
@@ -96,9 +97,9 @@ pub(crate) fn verify_references(m: &Module, root: Op) -> Result<(), Vec<Diagnost
     let mut errors = Vec::new();
     for op in m.ops_under(root) {
         if let Some(verify) = m.info(op).and_then(|info| info.verify_symbols)
-            && let Err(message) = verify(m, op, &mut tables)
+            && let Err(violation) = verify(m, op, &mut tables)
         {
-            errors.push(op_error(m, op, &message));
+            errors.push(op_error(m, op, violation.message()));
         }
     }
     done(errors)
@@ -119,7 +120,7 @@ struct Verifier<'a> {
     root: Option<Op>,
 }
 
-type Check = Result<(), String>;
+type Check = Result<(), Violation>;
 
 impl<'a> Verifier<'a> {
     fn new(m: &'a Module, dominance: Dominance, symbols: bool) -> Self {
@@ -185,8 +186,8 @@ impl<'a> Verifier<'a> {
     }
 
     fn note(&mut self, op: Op, check: Check) {
-        if let Err(message) = check {
-            self.errors.push(op_error(self.m, op, &message));
+        if let Err(violation) = check {
+            self.errors.push(op_error(self.m, op, violation.message()));
         }
     }
 
@@ -308,19 +309,19 @@ fn declared_structure(m: &Module, op: Op, info: &OpInfo) -> Check {
         Some((0, _)) => return Err("requires zero regions".into()),
         Some((1, false)) => return Err("requires one region".into()),
         Some((n, loose)) => {
-            return Err(format!("expected {n} {}region{}", if loose { "or more " } else { "" }, plural(n)));
+            return Err(format!("expected {n} {}region{}", if loose { "or more " } else { "" }, plural(n)).into());
         }
         None => {}
     }
     let found = m.successors(op).len();
     if let Some((n, loose)) = wanted(info.successors, found) {
         let least = if loose { "at least " } else { "" };
-        return Err(format!("requires {least}{n} successor{} but found {found}", plural(n)));
+        return Err(format!("requires {least}{n} successor{} but found {found}", plural(n)).into());
     }
     if !info.parents.is_empty() {
         let parent = m.parent_op(op).map_or("nothing", |p| m.name_text(p));
         if !info.parents.contains(&parent) {
-            return Err(format!("expects parent op {}", one_of(info.parents)));
+            return Err(format!("expects parent op {}", one_of(info.parents)).into());
         }
     }
     Ok(())
@@ -343,7 +344,7 @@ fn traits(m: &Module, op: Op, info: &OpInfo) -> Check {
     if info.traits.has(Traits::SINGLE_BLOCK) {
         for (i, &region) in m.regions(op).iter().enumerate() {
             if m.entry(region).is_some() && !m.has_one_block(region) {
-                return Err(format!("expects region #{i} to have 0 or 1 blocks"));
+                return Err(format!("expects region #{i} to have 0 or 1 blocks").into());
             }
         }
     }
@@ -369,7 +370,8 @@ fn symbol(m: &Module, op: Op) -> Check {
         if !["public", "private", "nested"].contains(&word) {
             return Err(format!(
                 "visibility expected to be one of [\"public\", \"private\", \"nested\"], but got \"{word}\""
-            ));
+            )
+            .into());
         }
     }
     Ok(())
@@ -459,7 +461,7 @@ fn inferred(m: &Module, op: Op, info: &OpInfo) -> Check {
     let ctx = &m.ctx;
     let types = m.with_args(op, infer).expect("the op is registered")?;
     if types.len() != m.num_results(op) {
-        return Err(format!("has {} results, but {} are inferred", m.num_results(op), types.len()));
+        return Err(format!("has {} results, but {} are inferred", m.num_results(op), types.len()).into());
     }
     for (value, &want) in m.results(op).zip(&types) {
         let have = m.value_type(value);
@@ -474,7 +476,7 @@ fn inferred(m: &Module, op: Op, info: &OpInfo) -> Check {
                 };
         if !fits {
             let (have, want) = (ctx.display_type(have), ctx.display_type(want));
-            return Err(format!("inferred type '{want}' is incompatible with the result's type '{have}'"));
+            return Err(format!("inferred type '{want}' is incompatible with the result's type '{have}'").into());
         }
     }
     Ok(())

@@ -5,10 +5,10 @@
 mod arithmetic;
 mod index;
 
-use arithmetic::{Emitter, emit};
+use arithmetic::{ArithmeticBuilder, emit};
 use gradus_dialects::affine::{
-    AffineValueMap, ApplyOp, Bounds, DelinearizeIndexOp, DmaStartOp, DmaWaitOp, ForOp, GroupedBounds, IfOp,
-    LinearizeIndexOp, LoadOp, MaxOp, MinOp, ParallelOp, PrefetchOp, Reduction, StoreOp, VectorLoadOp, VectorStoreOp,
+    AffineValueMap, ApplyOp, DelinearizeIndexOp, DmaStartOp, DmaWaitOp, ForOp, GroupedBounds, IfOp, LinearizeIndexOp,
+    LoadOp, LoopBounds, MaxOp, MinOp, ParallelOp, PrefetchOp, ReductionKind, StoreOp, VectorLoadOp, VectorStoreOp,
     YieldOp, folded_map, simple_bound,
 };
 use gradus_dialects::{memref, scf};
@@ -171,7 +171,7 @@ fn lower_for(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
     let [lower, upper] = this.applied_bounds(m).ok_or("the loop has no bounds")?;
     let (lower, upper) = (simple_bound(m, &lower, true), simple_bound(m, &upper, false));
     let (inits, types, body) = (this.inits(m), result_types(m, op), this.region(m));
-    let trips = Bounds { lower: &lower.to_map(), upper: &upper.to_map(), step }.trip_count();
+    let trips = LoopBounds { lower: &lower.to_map(), upper: &upper.to_map(), step }.trip_count();
     if let Some(values) = this.trivial_results(m, trips).filter(|_| !types.is_empty()) {
         r.replace(op, &values);
         return Ok(());
@@ -264,7 +264,7 @@ fn lower_yield(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
 }
 
 /// Fills a region of `scf.reduce` that combines two values of the type of `like`.
-fn reduction(r: &mut ConversionRewriter<'_>, region: Region, kind: &Reduction, like: Value) -> Match {
+fn reduction(r: &mut ConversionRewriter<'_>, region: Region, kind: &ReductionKind, like: Value) -> Match {
     let m = r.module();
     let (ty, loc) = (m.value_type(like), m.value_loc(like));
     let info = kind.op().filter(|info| (info.operands[0].ty.check)(&m.ctx, ty)).ok_or(UNSUPPORTED)?;
@@ -284,7 +284,7 @@ fn with_indices<T>(
     r: &mut ConversionRewriter<'_>,
     op: Op,
     first: usize,
-    make: impl FnOnce(&mut Emitter<'_, '_>, &[Value]) -> T,
+    make: impl FnOnce(&mut ArithmeticBuilder<'_, '_>, &[Value]) -> T,
 ) -> Match<T> {
     let (map, operands) = (map(r.module(), op, "map")?, r.module().operands(op)[first..].to_vec());
     emit(r, op, |e| {

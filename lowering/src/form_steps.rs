@@ -70,12 +70,12 @@ Linear in the number of ops and operands.",
     rewrites: Rewrites::Tags(&["form-steps"]),
     make: |options| {
         let group = usize::try_from(options.int("group")).ok().filter(|&n| n > 0).ok_or("group must be at least 1")?;
-        Ok(Box::new(FormSteps(draft::Options { fuse: options.bool("fuse"), in_place: options.bool("in-place"), group })))
+        Ok(Box::new(FormSteps(draft::FormStepsOptions { fuse: options.bool("fuse"), in_place: options.bool("in-place"), group })))
     },
     ..PassInfo::DEFAULT
 };
 
-struct FormSteps(draft::Options);
+struct FormSteps(draft::FormStepsOptions);
 
 impl Pass for FormSteps {
     fn run(&mut self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
@@ -83,7 +83,7 @@ impl Pass for FormSteps {
             m.ops_under(root).into_iter().filter(|&op| m.has_trait(op, Traits::FUNCTION)).collect::<Vec<_>>()
         {
             let Some(block) = m.regions(function).first().and_then(|&region| m.entry(region)) else { continue };
-            let schedule = match draft::Schedule::of(m, block, self.0) {
+            let schedule = match draft::ScheduleDraft::of(m, block, self.0) {
                 Ok(schedule) => schedule,
                 Err(refusal) => {
                     cx.refuse(m, function, &refusal);

@@ -13,8 +13,8 @@ mod winograd;
 
 use crate::emit::{Emitter, ProductOperands};
 use crate::operands::extents;
-use choose::{Chooser, ImageLayout};
-use conv::Conv;
+use choose::{ConvChooser, ImageLayout};
+use conv::StaticConv;
 use gradus_cost::CostModel;
 use gradus_dialects::addr::Geometry;
 use gradus_dialects::graph::{
@@ -108,7 +108,7 @@ impl Pass for GraphToAddr {
             let price = CostModel::named(&m.ctx, &self.target).and_then(|model| model.price(&m.ctx));
             self.options.price = Some(price.map_err(|error| Diagnostic::error(m.loc(root), error.to_string()))?);
         }
-        let all = Chooser { options: &self.options, remarks: Mutex::default(), refused: Mutex::default() };
+        let all = ConvChooser { options: &self.options, remarks: Mutex::default(), refused: Mutex::default() };
         let chooser = &all;
         let pattern = |(info, name, lower): (&'static OpInfo, _, Lower)| {
             ConversionPattern::new(name, info.name, move |r, op, _| {
@@ -143,7 +143,7 @@ fn lock<T>(list: &Mutex<Vec<T>>) -> MutexGuard<'_, Vec<T>> {
 }
 
 /// Creates ops that compute the result of an op, or refuses the op.
-type Lower = fn(&mut Builder<'_>, Op, &Chooser<'_>) -> Result<Value, Refusal>;
+type Lower = fn(&mut Builder<'_>, Op, &ConvChooser<'_>) -> Result<Value, Refusal>;
 
 /// The rule of ops of which the tables cannot be emitted.
 const NO_TABLE: &str = "address tables that are too large, or a layout that the image does not have";
@@ -169,9 +169,9 @@ const LOWERINGS: [(&OpInfo, &str, Lower); 12] = [
     (GlobalAveragePoolOp::INFO, "global-average-pool-to-pool", pool::lower),
 ];
 
-fn lower_conv(b: &mut Builder<'_>, op: Op, chooser: &Chooser<'_>) -> Result<Value, Refusal> {
+fn lower_conv(b: &mut Builder<'_>, op: Op, chooser: &ConvChooser<'_>) -> Result<Value, Refusal> {
     let operands = ProductOperands::of([("bias", ConvOp(op).b(b.module))]);
-    let conv = Conv::of(b.module, op, operands)?;
+    let conv = StaticConv::of(b.module, op, operands)?;
     let value = match chooser.layout_of(b.module, op, &conv).ok_or_else(|| conv.other_axes())? {
         ImageLayout::ChannelsLast if conv.is_depthwise() => conv.lower_depthwise(b, op, chooser.options),
         ImageLayout::ChannelsFirst if conv.is_depthwise() && conv.is_planar(b.module) => conv.lower_planes(b, op),
@@ -195,13 +195,13 @@ fn rows_product(
     e.gemm(a, (&table, 1), b, operands)
 }
 
-fn lower_gemm(b: &mut Builder<'_>, op: Op, chooser: &Chooser<'_>) -> Result<Value, Refusal> {
+fn lower_gemm(b: &mut Builder<'_>, op: Op, chooser: &ConvChooser<'_>) -> Result<Value, Refusal> {
     let (gemm, m) = (GemmOp(op), &*b.module);
     [gemm.a(m), gemm.b(m), m.result(op, 0)].into_iter().chain(gemm.c(m)).try_for_each(|v| check_floats(m, v))?;
     emit_gemm(b, op, chooser).ok_or(NO_TABLE.into())
 }
 
-fn emit_gemm(builder: &mut Builder<'_>, op: Op, chooser: &Chooser<'_>) -> Option<Value> {
+fn emit_gemm(builder: &mut Builder<'_>, op: Op, chooser: &ConvChooser<'_>) -> Option<Value> {
     let (gemm, m) = (GemmOp(op), &*builder.module);
     let args = m.args(op)?;
     let scale = |name| args.attr(name).map_or(Some(1.0), |a| m.ctx.as_float(a));
@@ -224,7 +224,7 @@ fn emit_gemm(builder: &mut Builder<'_>, op: Op, chooser: &Chooser<'_>) -> Option
     e.add(sums, c)
 }
 
-fn lower_matmul(b: &mut Builder<'_>, op: Op, chooser: &Chooser<'_>) -> Result<Value, Refusal> {
+fn lower_matmul(b: &mut Builder<'_>, op: Op, chooser: &ConvChooser<'_>) -> Result<Value, Refusal> {
     let (matmul, m) = (MatMulOp(op), &*b.module);
     let factors = [matmul.a(m), matmul.b(m)];
     [factors[0], factors[1], m.result(op, 0)].into_iter().try_for_each(|value| check_floats(m, value))?;

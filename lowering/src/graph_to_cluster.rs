@@ -36,7 +36,7 @@ use gradus_ir::symbols::symbol_name;
 use gradus_ir::{
     Block, Builder, Diagnostic, Loc, Module, Op, OpInfo, Pass, PassContext, PassInfo, Refusal, Traits, Value,
 };
-use gradus_simulators::cluster::Machine;
+use gradus_simulators::cluster::ClusterMachine;
 use network::{Layer, Role};
 use read::{OPS, Reader};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -134,8 +134,8 @@ pub fn ops() -> impl Iterator<Item = &'static OpInfo> {
 ///
 /// # Errors
 /// A number is missing or out of range.
-pub fn machine(description: &gradus_cost::Machine) -> Result<Machine, String> {
-    let mut machine = Machine::default();
+pub fn machine(description: &gradus_cost::Machine) -> Result<ClusterMachine, String> {
+    let mut machine = ClusterMachine::default();
     for (key, field) in machine.parameters() {
         let value = description.value(key).map_err(|e| e.to_string())?;
         *field = u32::try_from(value).map_err(|_| format!("'{key}' is too large"))?;
@@ -163,7 +163,7 @@ impl Pass for GraphToCluster {
 }
 
 /// A program with the ops that it replaces.
-struct Part {
+struct OffloadedProgram {
     level: Level,
     operands: Vec<Value>,
     results: Vec<Value>,
@@ -176,7 +176,7 @@ fn convert(
     m: &mut Module,
     function: Op,
     block: Block,
-    (machine, settings): (&Machine, Settings),
+    (machine, settings): (&ClusterMachine, Settings),
     cx: &mut PassContext<'_>,
 ) -> Result<(), Diagnostic> {
     let mut compile = |host: &FxHashSet<Op>, cx: &mut PassContext<'_>| {
@@ -198,7 +198,7 @@ fn convert(
 }
 
 /// Counts a program, and explains its choices.
-fn report(m: &Module, part: &Part, compiled: &Compiled, cx: &mut PassContext<'_>) {
+fn report(m: &Module, part: &OffloadedProgram, compiled: &Compiled, cx: &mut PassContext<'_>) {
     cx.count("num-programs", 1);
     cx.count("num-layers", part.layers as u64);
     cx.count("num-records", compiled.program.records.iter().map(|records| records.len() as u64).sum());
@@ -228,19 +228,19 @@ fn report(m: &Module, part: &Part, compiled: &Compiled, cx: &mut PassContext<'_>
 fn compile_all(
     m: &Module,
     block: Block,
-    how: (&Machine, Settings),
+    how: (&ClusterMachine, Settings),
     host: &FxHashSet<Op>,
     progress: &mut dyn FnMut(u64),
-) -> Programs<Part> {
+) -> Programs<OffloadedProgram> {
     levels(m, block, host).into_iter().map(|level| compile_level(m, level, how, progress)).collect()
 }
 
 fn compile_level(
     m: &Module,
     level: Level,
-    (machine, settings): (&Machine, Settings),
+    (machine, settings): (&ClusterMachine, Settings),
     progress: &mut dyn FnMut(u64),
-) -> Result<Part, (Op, Refusal)> {
+) -> Result<OffloadedProgram, (Op, Refusal)> {
     let ops: FxHashSet<Op> = level.machine.iter().copied().collect();
     let kept = |value: Value| m.uses(value).any(|(user, _)| !ops.contains(&user));
     let mut reader = Reader::new(m, settings, &kept);
@@ -276,15 +276,15 @@ fn compile_level(
     if compiled.is_none() && !level.machine.is_empty() {
         return Err((level.machine[0], "a program that computes nothing".into()));
     }
-    Ok(Part { level, operands, results, layers, compiled })
+    Ok(OffloadedProgram { level, operands, results, layers, compiled })
 }
 
 /// Creates a program and its call.
 fn emit_call(
     m: &mut Module,
     (function, end): (Op, Op),
-    machine: &Machine,
-    (part, compiled): (&Part, &Compiled),
+    machine: &ClusterMachine,
+    (part, compiled): (&OffloadedProgram, &Compiled),
     renamed: &mut FxHashMap<Value, Value>,
 ) -> Result<(), Diagnostic> {
     let first = part.level.machine[0];
@@ -305,14 +305,14 @@ fn emit_call(
 }
 
 /// Defines the program in the symbol table around a function. Returns its name.
-fn define(m: &mut Module, function: Op, machine: &Machine, ops: &[Op], compiled: &Compiled) -> Option<String> {
+fn define(m: &mut Module, function: Op, machine: &ClusterMachine, ops: &[Op], compiled: &Compiled) -> Option<String> {
     let first = *ops.first()?;
     let table = std::iter::successors(m.parent_op(function), |&op| m.parent_op(op))
         .find(|&op| m.has_trait(op, Traits::SYMBOL_TABLE))?;
     let block = m.entry(*m.regions(table).first()?)?;
-    let taken: FxHashSet<String> =
+    let used: FxHashSet<String> =
         m.block_ops(block).filter_map(|op| Some(m.ctx.text(symbol_name(m, op)?).to_owned())).collect();
-    let name = (0..).map(|i| format!("cluster{i}")).find(|name| !taken.contains(name))?;
+    let name = (0..).map(|i| format!("cluster{i}")).find(|name| !used.contains(name))?;
     let (loc, code) = (m.loc(first), &compiled.program);
     // A compute record has the location of its op.
     let locations: Vec<Loc> = compiled.sources.iter().map(|&source| m.loc(ops[source])).collect();

@@ -4,37 +4,37 @@
 //! |---|---|
 //! | `read.rs`, `conv.rs`, `matrix.rs`, `binary.rs`, `view.rs` | ops as layers, values as views of features |
 //! | `network.rs`, `scale.rs` | layers and features, and factors that equal the floats of the reference |
-//! | `modes.rs`, `skew.rs` | the layouts of products of elements; padding between rows |
+//! | `elementwise_layouts.rs`, `row_padding.rs` | the layouts of products of elements; padding between rows |
 //! | `host.rs` | layouts of operands and results on the host |
 //! | `shape.rs`, `tiling.rs` | the tiles of a layer and the bytes that they take; their choice |
 //! | `price.rs`, `timeline.rs`, `estimate.rs` | cycles of instructions, of steps, and of layers |
 //! | `residency.rs` | the features that stay in SRAM, layers that take turns, offsets |
-//! | `steps.rs`, `taken.rs`, `pace.rs` | tiles in order, with what they stream, its places and times |
+//! | `steps.rs`, `reservations.rs`, `slot_times.rs` | tiles in order, with what they stream, its places and times |
 //! | `emit.rs`, `extent.rs`, `order.rs` | instructions, the bytes that they access, and the tokens that order them |
 //! | `constants.rs`, `program.rs` | the image of the constants; all of these in order |
 
 mod binary;
 mod constants;
 mod conv;
+mod elementwise_layouts;
 mod emit;
 mod estimate;
 mod extent;
 mod host;
 mod machine;
 mod matrix;
-mod modes;
 mod network;
 mod order;
-mod pace;
 mod price;
 mod program;
 mod read;
+mod reservations;
 mod residency;
+mod row_padding;
 mod scale;
 mod shape;
-mod skew;
+mod slot_times;
 mod steps;
-mod taken;
 #[cfg(test)]
 mod tests;
 mod tiling;
@@ -53,11 +53,11 @@ use gradus_ir::{
     Block, Builder, DType, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Refusal, Tensor,
     Traits, Value,
 };
-use gradus_simulators::npu::Machine;
+use gradus_simulators::npu::NpuMachine;
 pub use machine::machine;
 use network::FeatureId;
-use program::{Program, compile};
-use read::{OPS, Read, Reader, Setting, Side};
+use program::{CompiledNetwork, compile};
+use read::{OPS, ProductSide, Read, Reader, Setting};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The declaration of the pass.
@@ -163,13 +163,13 @@ Linear in the number of layers, tiles and constants, and four rounds of trials o
         let (target, allow_steps) = (options.text("target").to_owned(), options.bool("allow-steps"));
         let weights = match options.text("weights") {
             "" => None,
-            "left" => Some(Side::Left),
-            "right" => Some(Side::Right),
+            "left" => Some(ProductSide::Left),
+            "right" => Some(ProductSide::Right),
             other => return Err(format!("weights: left or right, not '{other}'")),
         };
         let mode = match options.text("mode") {
             "" => None,
-            text => Some(modes::parse(text).ok_or_else(|| format!("mode: one such as 8c or 4w4c, not '{text}'"))?),
+            text => Some(elementwise_layouts::parse(text).ok_or_else(|| format!("mode: one such as 8c or 4w4c, not '{text}'"))?),
         };
         let without = options.text("without").to_owned();
         Ok(Box::new(GraphToNpu { target, allow_steps, weights, mode, without }))
@@ -182,9 +182,9 @@ struct GraphToNpu {
     /// Whether sums and products may be a step from the reference.
     allow_steps: bool,
     /// The operand of products that is the weights, `None` for the cheaper one.
-    weights: Option<Side>,
+    weights: Option<ProductSide>,
     /// The layout of products of elements, `None` for the cheapest one.
-    mode: Option<modes::Layout>,
+    mode: Option<elementwise_layouts::Layout>,
     /// The technique that is left out.
     without: String,
 }
@@ -214,7 +214,7 @@ impl GraphToNpu {
         m: &mut Module,
         function: Op,
         block: Block,
-        machine: &Machine,
+        machine: &NpuMachine,
         cx: &mut PassContext<'_>,
     ) -> Result<(), Diagnostic> {
         let setting = Setting {
@@ -222,7 +222,7 @@ impl GraphToNpu {
             allow_steps: self.allow_steps,
             weights: self.weights,
             mode: self.mode,
-            skewed: self.without != "skewed-rows",
+            pads_rows: self.without != "skewed-rows",
         };
         let check = |op: Op| match self.without == "multiplies" && QLinearMulOp::cast(m, op).is_some() {
             true => Err("products of two tensors are left out".into()),
@@ -256,7 +256,7 @@ struct Compiled {
     ops: Vec<Op>,
     host: Vec<Op>,
     read: Read,
-    program: Program,
+    program: CompiledNetwork,
 }
 
 /// Compiles the programs of all levels, or returns an op that the machine does not compute.
@@ -293,7 +293,7 @@ fn emit(
     m: &mut Module,
     function: Op,
     end: Op,
-    machine: &Machine,
+    machine: &NpuMachine,
     level: &Compiled,
     renamed: &mut FxHashMap<Value, Value>,
 ) -> Result<(), Diagnostic> {
@@ -334,13 +334,13 @@ fn emit(
 }
 
 /// Defines the program in the symbol table around a function. Returns its name.
-fn define(m: &mut Module, function: Op, machine: &Machine, level: &Compiled) -> Option<String> {
+fn define(m: &mut Module, function: Op, machine: &NpuMachine, level: &Compiled) -> Option<String> {
     let table = std::iter::successors(m.parent_op(function), |&op| m.parent_op(op))
         .find(|&op| m.has_trait(op, Traits::SYMBOL_TABLE))?;
     let block = m.entry(*m.regions(table).first()?)?;
-    let taken: FxHashSet<String> =
+    let used: FxHashSet<String> =
         m.block_ops(block).filter_map(|op| Some(m.ctx.text(symbol_name(m, op)?).to_owned())).collect();
-    let name = (0..).map(|i| format!("npu{i}")).find(|name| !taken.contains(name))?;
+    let name = (0..).map(|i| format!("npu{i}")).find(|name| !used.contains(name))?;
     let places = |id: FeatureId| level.program.steps.ddr[id].map(|at| at as i64);
     let operands = level.read.operands.iter().map(|&(_, id, _)| places(id)).collect::<Option<Vec<i64>>>()?;
     let results = level.read.results.iter().map(|&id| places(id)).collect::<Option<Vec<i64>>>()?;

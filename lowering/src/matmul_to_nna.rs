@@ -17,7 +17,7 @@ use gradus_ir::symbols::symbol_name;
 use gradus_ir::{
     Attr, Builder, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Refusal, Traits, Value,
 };
-use gradus_simulators::nna::{Layout, Machine, Mapping, Order, Plan, Product, Shape};
+use gradus_simulators::nna::{Layout, LoopOrder, Mapping, NnaMachine, ProductPlan, ProductProgram, Shape};
 use product::Lowered;
 
 /// The declaration.
@@ -73,8 +73,8 @@ A program for each plan of each product, of some thousand instructions; scheduli
     rewrites: Rewrites::Tags(&["lower"]),
     stays: "on the host",
     make: |options| {
-        let numbers: Vec<i64> = Machine::NUMBERS.iter().map(|number| options.int(number.0)).collect();
-        Ok(Box::new(MatMulToNna { machine: Machine::from_numbers(&numbers)?, without: Without::of(options.text("without")) }))
+        let numbers: Vec<i64> = NnaMachine::NUMBERS.iter().map(|number| options.int(number.0)).collect();
+        Ok(Box::new(MatMulToNna { machine: NnaMachine::from_numbers(&numbers)?, without: Without::of(options.text("without")) }))
     },
     ..PassInfo::DEFAULT
 };
@@ -94,10 +94,10 @@ const OPTIONS: &[PassOption] = &{
             ],
         ),
     };
-    let mut options = [WITHOUT; Machine::NUMBERS.len() + 1];
+    let mut options = [WITHOUT; NnaMachine::NUMBERS.len() + 1];
     let mut i = 0;
-    while i < Machine::NUMBERS.len() {
-        let (name, doc, default) = Machine::NUMBERS[i];
+    while i < NnaMachine::NUMBERS.len() {
+        let (name, doc, default) = NnaMachine::NUMBERS[i];
         options[i] = PassOption { name, doc, kind: OptionKind::Int(default) };
         i += 1;
     }
@@ -110,7 +110,7 @@ pub fn ops() -> impl Iterator<Item = &'static OpInfo> {
 }
 
 struct MatMulToNna {
-    machine: Machine,
+    machine: NnaMachine,
     without: Without,
 }
 
@@ -136,12 +136,14 @@ impl Without {
         }
     }
 
-    fn adjust(self, plan: Plan) -> Option<Plan> {
+    fn adjust(self, plan: ProductPlan) -> Option<ProductPlan> {
         let is_conv = plan.mapping != Mapping::Scalar;
         match self {
             Without::Nothing => Some(plan),
             Without::Convolutions => (!is_conv).then_some(plan),
-            Without::Sharing => (plan.order == Order::KernelOuter).then_some(Plan { sharing: false, ..plan }),
+            Without::Sharing => {
+                (plan.order == LoopOrder::KernelOuter).then_some(ProductPlan { sharing: false, ..plan })
+            }
             Without::PingPong => (!plan.ping_pong || !is_conv).then_some(plan),
         }
     }
@@ -187,16 +189,16 @@ impl Pass for MatMulToNna {
 
 impl MatMulToNna {
     /// Returns the alternative and program of the fewest cycles.
-    fn cheapest(&self, alternatives: Vec<Lowered>) -> Result<(Lowered, Product), Refusal> {
+    fn cheapest(&self, alternatives: Vec<Lowered>) -> Result<(Lowered, ProductProgram), Refusal> {
         let Shape { rows, depth, columns } = alternatives[0].shape;
         let programs = alternatives.into_iter().filter_map(|lowered| {
             let (initial, requantize) = (lowered.initial, lowered.requantize.as_ref().map(|r| r.zero));
-            let adjust = |plan: Plan| {
+            let adjust = |plan: ProductPlan| {
                 let plan = self.without.adjust(plan)?;
                 let fits = lowered.mapping.is_none_or(|mapping| mapping == plan.mapping);
-                fits.then_some(Plan { initial, requantize, ..plan })
+                fits.then_some(ProductPlan { initial, requantize, ..plan })
             };
-            let product = Product::cheapest(lowered.shape, &self.machine, adjust).ok()?;
+            let product = ProductProgram::cheapest(lowered.shape, &self.machine, adjust).ok()?;
             Some((lowered, product))
         });
         let cheapest = programs.min_by_key(|(lowered, product)| product.cycles.saturating_mul(lowered.parts as u64));
@@ -206,14 +208,14 @@ impl MatMulToNna {
     }
 
     /// Defines a program in the symbol table around an op. Returns its symbol.
-    fn define(&self, m: &mut Module, op: Op, product: &Product) -> Option<Attr> {
+    fn define(&self, m: &mut Module, op: Op, product: &ProductProgram) -> Option<Attr> {
         let table = std::iter::successors(m.parent_op(op), |&op| m.parent_op(op))
             .find(|&op| m.has_trait(op, Traits::SYMBOL_TABLE))?;
         let block = m.entry(*m.regions(table).first()?)?;
-        let taken = |m: &Module, name: &str| {
+        let is_used = |m: &Module, name: &str| {
             m.block_ops(block).any(|op| symbol_name(m, op).is_some_and(|have| m.ctx.text(have) == name))
         };
-        let name = (0..).map(|i| format!("nna{i}")).find(|name| !taken(m, name))?;
+        let name = (0..).map(|i| format!("nna{i}")).find(|name| !is_used(m, name))?;
         let loc = m.loc(op);
         define(m, block, &name, product, &self.machine, loc);
         Some(m.ctx.symbol_attr(&name))

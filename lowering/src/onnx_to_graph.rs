@@ -12,13 +12,14 @@ mod node;
 
 pub use check::{Coverage, Unsupported, check};
 
-use crate::onnx::inline::{self, Node, standard_version};
+use crate::onnx::inline::{self, VersionedNode, standard_version};
 use crate::onnx::proto::{GraphProto, ModelProto, TensorProto, TypeProto, ValueInfoProto, decode_model};
 use crate::onnx::{opset, sort, tensor::to_tensor};
 use bytes::Bytes;
 use gradus_dialects::func::{FuncOp, ReturnOp};
 use gradus_ir::{
-    Attr, AttrData, Block, Builder, Context, Diagnostic, InferError, Loc, Module, Tensor, Type, Value, verify,
+    Attr, AttrData, Block, Builder, Context, Diagnostic, InferError, Loc, Module, Tensor, Type, Value, Violation,
+    verify,
 };
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -45,26 +46,26 @@ pub fn import(
     name: &str,
     options: &ImportOptions,
 ) -> Result<Module, Vec<Diagnostic>> {
-    Source::read(ctx, bytes, name)?.build(ctx, options)
+    DecodedModel::read(ctx, bytes, name)?.build(ctx, options)
 }
 
 /// A decoded model.
-struct Source {
+struct DecodedModel {
     /// The model without its graph.
     model: ModelProto,
     /// The graph without its nodes.
     graph: GraphProto,
     /// The nodes, inlined and sorted.
-    nodes: Vec<Node>,
+    nodes: Vec<VersionedNode>,
     /// Version of the standard operators.
     version: i64,
     /// Location of the model.
     whole: Loc,
 }
 
-impl Source {
+impl DecodedModel {
     /// Decodes a model, inlines its functions and sorts its nodes.
-    fn read(ctx: &Context, bytes: Bytes, name: &str) -> Result<Source, Vec<Diagnostic>> {
+    fn read(ctx: &Context, bytes: Bytes, name: &str) -> Result<DecodedModel, Vec<Diagnostic>> {
         let whole = named_loc(ctx, name);
         let fail = |why: String| vec![Diagnostic::error(whole, why)];
         let at = |(place, why): (String, String)| vec![Diagnostic::error(named_loc(ctx, &place), why)];
@@ -75,7 +76,7 @@ impl Source {
         let inputs = graph.input.iter().map(|input| input.name.as_str());
         let given: HashSet<&str> = inputs.chain(initializers(&graph).map(|(name, _)| name)).collect();
         let nodes = sort::sort(nodes, |name| given.contains(name)).map_err(at)?;
-        Ok(Source { model, graph, nodes, version, whole })
+        Ok(DecodedModel { model, graph, nodes, version, whole })
     }
 
     /// Builds the program.
@@ -131,6 +132,12 @@ enum Stop {
 impl From<InferError> for Stop {
     fn from(error: InferError) -> Stop {
         Stop::Because(error.message)
+    }
+}
+
+impl From<Violation> for Stop {
+    fn from(violation: Violation) -> Stop {
+        Stop::Because(violation.into())
     }
 }
 

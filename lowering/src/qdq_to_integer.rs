@@ -137,12 +137,12 @@ impl Pass for QdqToInteger {
 
 /// The integer form of a quantized op, found from the `graph.quantize_linear` after it.
 struct Integer {
-    kind: Kind,
+    kind: IntegerOp,
     /// The clamp before the quantization, as a table; `None` if the range of the integers is the clamp.
     clamp: Option<Lookup>,
 }
 
-enum Kind {
+enum IntegerOp {
     Table(Lookup),
     Convolution(product::Convolution),
     MatMul(product::MatMul),
@@ -158,13 +158,13 @@ impl Integer {
     fn of(m: &Module, op: Op, products: bool) -> Result<Option<Integer>, (Op, Refusal)> {
         let Some(quantize) = QuantizeLinearOp::cast(m, op) else { return Ok(None) };
         if let Some(lookup) = Lookup::of(m, op) {
-            return Ok(Some(Integer { kind: Kind::Table(lookup), clamp: None }));
+            return Ok(Some(Integer { kind: IntegerOp::Table(lookup), clamp: None }));
         }
         let (x, source) = (quantize.x(m), unclamped(m, quantize.x(m)));
         let Some(made) = m.defining_op(source).filter(|&op| m.is_one_of(op, &KINDS)) else { return Ok(None) };
         let of_kind = || {
             let to = Quantization::of_quantize(m, op)?;
-            let kind = Kind::of(m, made, &to, products)?;
+            let kind = IntegerOp::of(m, made, &to, products)?;
             let mut between = std::iter::successors(Some(x), |&value| clamped(m, value));
             between.all(|value| m.has_one_use(value)).then_some(()).ok_or("floats with other uses")?;
             let clamp = match source == x {
@@ -178,7 +178,7 @@ impl Integer {
 
     /// Returns the statistic that counts it.
     fn statistic(&self) -> &'static str {
-        if matches!(self.kind, Kind::Table(_)) { "num-tables" } else { "num-integer" }
+        if matches!(self.kind, IntegerOp::Table(_)) { "num-tables" } else { "num-integer" }
     }
 
     /// Creates the integer ops before `op`, whose result they replace.
@@ -187,11 +187,11 @@ impl Integer {
         let mut b = Builder::before(m, op);
         let mut e = Emitter::on_graph(&mut b, op);
         let value = match self.kind {
-            Kind::Table(lookup) => return lookup.emit(&mut e, ty),
-            Kind::Convolution(conv) => conv.emit(&mut e, ty),
-            Kind::MatMul(product) => product.emit(&mut e, ty),
-            Kind::Binary(binary) => binary.emit(&mut e, ty),
-            Kind::Concat(concat) => concat.emit(&mut e, ty),
+            IntegerOp::Table(lookup) => return lookup.emit(&mut e, ty),
+            IntegerOp::Convolution(conv) => conv.emit(&mut e, ty),
+            IntegerOp::MatMul(product) => product.emit(&mut e, ty),
+            IntegerOp::Binary(binary) => binary.emit(&mut e, ty),
+            IntegerOp::Concat(concat) => concat.emit(&mut e, ty),
         }?;
         match self.clamp {
             Some(clamp) => clamp.on(value).emit(&mut e, ty),
@@ -213,18 +213,18 @@ const KINDS: [&OpInfo; 9] = [
     SumOp::INFO,
 ];
 
-impl Kind {
+impl IntegerOp {
     /// Returns the kind of one of the ops [`KINDS`] whose result is quantized.
-    fn of(m: &Module, op: Op, to: &Quantization, products: bool) -> Result<Kind, Refusal> {
+    fn of(m: &Module, op: Op, to: &Quantization, products: bool) -> Result<IntegerOp, Refusal> {
         if let Some(matmul) = MatMulOp::cast(m, op) {
-            return product::MatMul::of(m, matmul, to, products).map(Kind::MatMul);
+            return product::MatMul::of(m, matmul, to, products).map(IntegerOp::MatMul);
         }
         if let Some(concat) = ConcatOp::cast(m, op) {
-            return elementwise::Concat::of(m, concat, to).map(Kind::Concat);
+            return elementwise::Concat::of(m, concat, to).map(IntegerOp::Concat);
         }
         match elementwise::integer_form(m, op) {
-            Some(info) => elementwise::Binary::of(m, op, info, to).map(Kind::Binary),
-            None => product::Convolution::of(m, op, to).map(Kind::Convolution),
+            Some(info) => elementwise::Binary::of(m, op, info, to).map(IntegerOp::Binary),
+            None => product::Convolution::of(m, op, to).map(IntegerOp::Convolution),
         }
     }
 }

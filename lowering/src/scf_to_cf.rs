@@ -103,17 +103,17 @@ fn check_place(m: &Module, op: Op) -> Match {
 }
 
 /// The split block of an op: the first half, which ends where the op was, and the second half.
-struct Place {
+struct SplitBlock {
     loc: Loc,
     before: Block,
     after: Block,
 }
 
-impl Place {
+impl SplitBlock {
     /// Splits the op's block; the op is the first op of the second half.
-    fn open(r: &mut ConversionRewriter<'_>, op: Op) -> Place {
+    fn open(r: &mut ConversionRewriter<'_>, op: Op) -> SplitBlock {
         let (loc, before) = (r.module().loc(op), r.module().parent_block(op).expect("the op is in a block"));
-        Place { loc, before, after: r.split_block(op) }
+        SplitBlock { loc, before, after: r.split_block(op) }
     }
 
     /// Moves the blocks of a region before the second half. Returns its first block and the terminator of its last.
@@ -171,7 +171,7 @@ struct Loop {
 }
 
 /// The bounds of a loop, and the signedness of their comparison.
-struct Bounds {
+struct CountedRange {
     lower: Value,
     upper: Value,
     step: Value,
@@ -182,9 +182,9 @@ impl Loop {
     /// Creates the header before `body`, which branches to `body` or `exit`.
     fn open(
         r: &mut ConversionRewriter<'_>,
-        place: &Place,
+        place: &SplitBlock,
         from: Block,
-        bounds: &Bounds,
+        bounds: &CountedRange,
         inits: &[Value],
         [body, exit]: [Block; 2],
     ) -> Loop {
@@ -216,8 +216,8 @@ impl Loop {
 fn lower_for(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
     let (this, m) = (ForOp(op), r.module());
     let (inits, region, unsigned) = (this.init_args(m), this.region(m), this.unsigned_cmp(m).is_some());
-    let bounds = Bounds { lower: this.lower_bound(m), upper: this.upper_bound(m), step: this.step(m), unsigned };
-    let place = Place::open(r, op);
+    let bounds = CountedRange { lower: this.lower_bound(m), upper: this.upper_bound(m), step: this.step(m), unsigned };
+    let place = SplitBlock::open(r, op);
     let (body, end) = place.inline(r, region);
     let made = Loop::open(r, &place, place.before, &bounds, &inits, [body, place.after]);
     bind_args(r, body, &made.args);
@@ -239,7 +239,7 @@ fn lower_if(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
     let (this, m) = (IfOp(op), r.module());
     let (condition, results): (Value, ValueList) = (this.condition(m), m.results(op).collect());
     let (then_region, else_region) = (this.then_region(m), this.else_block(m).map(|_| this.else_region(m)));
-    let place = Place::open(r, op);
+    let place = SplitBlock::open(r, op);
     let (yes, yes_end) = place.inline(r, then_region);
     let no = else_region.map(|region| place.inline(r, region));
     let mut join = place.after;
@@ -263,7 +263,7 @@ fn lower_if(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
 fn lower_while(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
     let (this, m) = (WhileOp(op), r.module());
     let (inits, [before, after]) = (this.inits(m), [this.before(m), this.after(m)]);
-    let place = Place::open(r, op);
+    let place = SplitBlock::open(r, op);
     let (before, decides) = place.inline(r, before);
     branch(r, place.before, place.loc, before, &inits);
     let m = r.module();
@@ -296,7 +296,7 @@ fn lower_execute_region(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
     let m = r.module();
     let region = ExecuteRegionOp(op).region(m);
     let ends: Vec<Op> = m.region_blocks(region).filter_map(|b| m.last_op(b)).collect();
-    let place = Place::open(r, op);
+    let place = SplitBlock::open(r, op);
     let (entry, _) = place.inline(r, region);
     branch(r, place.before, place.loc, entry, &[]);
     join_at(r, op, place.after, ends.into_iter());
@@ -320,7 +320,7 @@ fn lower_switch(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
     let (this, m) = (IndexSwitchOp(op), r.module());
     let (arg, cases) = (this.arg(m), this.cases(m).and_then(|a| m.ctx.as_ints(a)).unwrap_or_default());
     let regions: Vec<Region> = m.regions(op).to_vec();
-    let place = Place::open(r, op);
+    let place = SplitBlock::open(r, op);
     let mut inlined: Vec<(Block, Op)> = regions[1..].iter().map(|&region| place.inline(r, region)).collect();
     let default = place.inline(r, regions[0]);
     let dests: Vec<Block> = inlined.iter().map(|(block, _)| *block).collect();
@@ -337,7 +337,7 @@ fn lower_parallel(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
     let (this, m) = (ParallelOp(op), r.module());
     let bounds = bounds(&this.lower_bound(m), &this.upper_bound(m), &this.step(m));
     let (inits, region) = (this.init_vals(m), this.region(m));
-    let place = Place::open(r, op);
+    let place = SplitBlock::open(r, op);
     let (body, end) = place.inline(r, region);
     let results = nest(r, &place, &bounds, &inits, body, |r, reduced| {
         let (values, regions) = (ValueList::from(r.module().operands(end)), r.module().regions(end).to_vec());
@@ -370,9 +370,9 @@ fn inline_reduction(r: &mut ConversionRewriter<'_>, end: Op, region: Region, arg
     result
 }
 
-fn bounds(lower: &[Value], upper: &[Value], step: &[Value]) -> Vec<Bounds> {
+fn bounds(lower: &[Value], upper: &[Value], step: &[Value]) -> Vec<CountedRange> {
     let dims = lower.iter().zip(upper).zip(step);
-    dims.map(|((&lower, &upper), &step)| Bounds { lower, upper, step, unsigned: false }).collect()
+    dims.map(|((&lower, &upper), &step)| CountedRange { lower, upper, step, unsigned: false }).collect()
 }
 
 /// Creates a loop per dimension around `body`, whose arguments are the induction variables. `finish` receives the
@@ -380,8 +380,8 @@ fn bounds(lower: &[Value], upper: &[Value], step: &[Value]) -> Vec<Bounds> {
 /// values.
 fn nest<'m>(
     r: &mut ConversionRewriter<'m>,
-    place: &Place,
-    bounds: &[Bounds],
+    place: &SplitBlock,
+    bounds: &[CountedRange],
     inits: &[Value],
     body: Block,
     finish: impl FnOnce(&mut ConversionRewriter<'m>, &[Value]) -> (Block, ValueList),
@@ -422,7 +422,7 @@ fn lower_forall(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
     }
     let [lower, upper, step] = [0, 1, 2].map(|i| controls(r, ForallOp(op), i));
     let (bounds, region) = (bounds(&lower, &upper, &step), ForallOp(op).region(r.module()));
-    let place = Place::open(r, op);
+    let place = SplitBlock::open(r, op);
     let (body, end) = place.inline(r, region);
     nest(r, &place, &bounds, &[], body, |r, _| (take_terminator(r, end).0, ValueList::new()));
     r.erase(op);

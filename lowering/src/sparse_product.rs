@@ -2,7 +2,7 @@
 
 mod matrix;
 
-pub(crate) use matrix::{Entry, Matrix};
+pub(crate) use matrix::{Matrix, RowNonzero};
 
 use crate::emit::Emitter;
 use crate::operands::constant;
@@ -112,7 +112,7 @@ impl Packed {
         let chunks = matrix.depth.max(1).div_ceil(bits);
         let mut packed = Packed { patterns: vec![0; matrix.rows * chunks], weights: matrix.values().to_vec() };
         for row in 0..matrix.rows {
-            for Entry { column, .. } in matrix.group(row, 1) {
+            for RowNonzero { column, .. } in matrix.group(row, 1) {
                 let column = column as usize;
                 packed.patterns[row * chunks + column / bits] |= 1 << (column % bits);
             }
@@ -134,10 +134,10 @@ pub(crate) fn define(m: &mut Module, op: Op, name: &str, attrs: &[(&str, Attr)],
     let table = std::iter::successors(m.parent_op(op), |&op| m.parent_op(op))
         .find(|&op| m.has_trait(op, Traits::SYMBOL_TABLE))?;
     let block = m.entry(*m.regions(table).first()?)?;
-    let taken = |m: &Module, name: &str| {
+    let is_used = |m: &Module, name: &str| {
         m.block_ops(block).any(|op| symbol_name(m, op).is_some_and(|have| m.ctx.text(have) == name))
     };
-    let symbol = (0..).map(|i| format!("sparse{i}")).find(|name| !taken(m, name))?;
+    let symbol = (0..).map(|i| format!("sparse{i}")).find(|name| !is_used(m, name))?;
     let mut state = OpState::new(&m.ctx, name, m.loc(op));
     state.inherent(&m.ctx, "sym_name", Some(m.ctx.string_attr(&symbol)));
     attrs.iter().for_each(|&(name, attr)| state.inherent(&m.ctx, name, Some(attr)));

@@ -15,7 +15,7 @@ use crate::sparse_product::{MatMul, Matrix, NOT_CREATED, Packed, bytes_attr, def
 use bundle::bundle;
 use generate::{Choices, Generated, MAX_OFFSET, class, generate, max_rows};
 use gradus_dialects::a64::{
-    CallOp, Class, CodeOp, DispatchOp, FuncOp, INPUT, Inst, OUTPUT, POOL, Register, assemble, lift,
+    CallOp, CodeOp, DispatchOp, FuncOp, INPUT, Inst, OUTPUT, POOL, Register, RegisterClass, assemble, lift,
 };
 use gradus_dialects::sparse::{MatMulOp, PATTERNS, UNROLLED};
 use gradus_ir::pass::{FloatChange, OptionKind, PassOption, Rewrites};
@@ -293,7 +293,7 @@ impl SparseToA64 {
         }
         let (function, symbol) = define(m, op, FuncOp::INFO.name, &[], 1)?;
         let (region, loc) = (m.regions(function)[0], m.loc(op));
-        let arguments = [INPUT, OUTPUT, POOL].map(|number| Register { class: Class::X, number });
+        let arguments = [INPUT, OUTPUT, POOL].map(|number| Register { class: RegisterClass::X, number });
         lift(m, region, code, &arguments, loc)?;
         Some(symbol)
     }

@@ -27,8 +27,8 @@ mod template;
 
 use crate::emit::Emitter;
 use crate::sparse_product::{MatMul, NOT_CREATED, bytes_attr, define, replace};
-use conv::Conv;
-use cost::{Counts, rows_cycles};
+use conv::SparseConv;
+use cost::{MatrixCounts, rows_cycles};
 use gradus_dialects::Columns;
 use gradus_dialects::op_cost::Contraction;
 use gradus_dialects::sparse::{ConvOp, IntegerMatMulOp, MatMulOp, PATTERNS};
@@ -37,7 +37,7 @@ use gradus_ir::pass::{FloatChange, OptionKind, PassOption, Rewrites};
 use gradus_ir::{Attr, Builder, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Refusal, Value};
 use integer::Integer;
 use patterns::Patterns;
-use product::{ByRows, Function, Product, Shape};
+use product::{ByRows, Function, Shape, SparseProduct};
 
 /// Columns of a pattern of nonzeros.
 const BITS: usize = 8;
@@ -222,7 +222,7 @@ pub fn can_generate(m: &Module, op: Op) -> bool {
         return integer.is_some_and(|integer| integer.product.code(integer.width).is_some());
     }
     if let Some(conv) = ConvOp::cast(m, op) {
-        return Conv::of(m, conv, width).is_ok_and(|conv| conv.product.shape(width, false).is_some());
+        return SparseConv::of(m, conv, width).is_ok_and(|conv| conv.product.shape(width, false).is_some());
     }
     let Some(matmul) = MatMulOp::cast(m, op) else { return false };
     if has_patterns(m, op) {
@@ -230,7 +230,7 @@ pub fn can_generate(m: &Module, op: Op) -> bool {
         return product
             .is_some_and(|((matmul, matrix), width)| Patterns::of(&matrix, matmul.columns(), BITS, width).is_some());
     }
-    Product::of(m, matmul).is_ok_and(|(_, product, _)| match product.by_rows {
+    SparseProduct::of(m, matmul).is_ok_and(|(_, product, _)| match product.by_rows {
         ByRows::Always => product.shape(width, false).is_some(),
         _ => width.is_some_and(|width| product.code(width).is_some()),
     })
@@ -255,12 +255,12 @@ pub fn narrow_rows_cycles(c: &Contraction, nonzeros: u64) -> Option<u64> {
 }
 
 /// The counts of a random left operand, and the number of columns.
-fn counts(c: &Contraction, nonzeros: u64) -> Option<(Counts, usize)> {
+fn counts(c: &Contraction, nonzeros: u64) -> Option<(MatrixCounts, usize)> {
     let size = |n: u64| usize::try_from(n).ok();
     let elements = c.rows.checked_mul(c.depth).filter(|&n| (1..=MAX_ELEMENTS).contains(&n))?;
     (c.depth <= MAX_DEPTH && nonzeros <= elements && c.columns > 0).then_some(())?;
     let element = size(c.factors.bytes_of_sum())?;
-    let counts = Counts { rows: size(c.rows)?, depth: size(c.depth)?, nonzeros: size(nonzeros)?, element };
+    let counts = MatrixCounts { rows: size(c.rows)?, depth: size(c.depth)?, nonzeros: size(nonzeros)?, element };
     Some((counts, size(c.columns)?))
 }
 
@@ -274,7 +274,7 @@ enum Called {
 
 impl Called {
     /// Creates the ops. Returns the result, `[rows, columns]`, or with bands `[bands, rows, columns / bands]`.
-    fn create(self, e: &mut Emitter<'_, '_>, product: &Product, b: Value, add: Option<Value>) -> Option<Value> {
+    fn create(self, e: &mut Emitter<'_, '_>, product: &SparseProduct, b: Value, add: Option<Value>) -> Option<Value> {
         match self {
             Called::Code(functions) => product.call(functions, e, b, add),
             Called::Rows => product.rows_call(e, b, add),
@@ -363,7 +363,7 @@ impl SparseToX64 {
     /// Lowers a matrix product.
     fn matmul(&self, m: &mut Module, matmul: MatMulOp, cx: &mut PassContext<'_>) -> Result<(), Refusal> {
         let op = matmul.0;
-        let (matmul, product, chain) = Product::of(m, matmul)?;
+        let (matmul, product, chain) = SparseProduct::of(m, matmul)?;
         let Some(called) = self.compile(m, op, (&product, self.width()), cx)? else { return Ok(()) };
         let mut b = Builder::before(m, chain.last());
         let mut e = Emitter::of(&mut b, chain.last());
@@ -396,7 +396,7 @@ impl SparseToX64 {
     /// Lowers a convolution with the ops of its epilogue.
     fn conv(&self, m: &mut Module, conv: ConvOp, cx: &mut PassContext<'_>) -> Result<(), Refusal> {
         let op = conv.0;
-        let mut conv = Conv::of(m, conv, self.width())?;
+        let mut conv = SparseConv::of(m, conv, self.width())?;
         conv.product.by_rows = self.convs;
         let Some(called) = self.compile(m, op, (&conv.product, self.width()), cx)? else { return Ok(()) };
         let last = conv.chain.last();
@@ -422,7 +422,7 @@ impl SparseToX64 {
         &self,
         m: &mut Module,
         op: Op,
-        (product, width): (&Product, Option<Width>),
+        (product, width): (&SparseProduct, Option<Width>),
         cx: &mut PassContext<'_>,
     ) -> Result<Option<Called>, Refusal> {
         let is_crowded = self.elements > CROWDED;

@@ -110,7 +110,7 @@ impl Header {
         }
         let mut text = vec![0; length];
         r.read_exact(&mut text).map_err(short)?;
-        Parser { text: &text, at: 0, base: 8 + width }.header()
+        HeaderParser { text: &text, at: 0, base: 8 + width }.header()
     }
 
     /// Converts the elements to native byte order and row-major order.
@@ -161,14 +161,14 @@ fn to_row_major<const W: usize>(data: &[u8], shape: &[usize]) -> Vec<u8> {
 }
 
 /// A parser of the header, a Python dictionary with three keys and no nesting.
-struct Parser<'a> {
+struct HeaderParser<'a> {
     text: &'a [u8],
     at: usize,
     /// Offset of the text in the file.
     base: usize,
 }
 
-impl<'a> Parser<'a> {
+impl<'a> HeaderParser<'a> {
     fn header(mut self) -> Result<Header, String> {
         let (mut descr, mut fortran, mut shape) = (None, None, None);
         self.expect(b'{')?;

@@ -59,7 +59,7 @@ Linear in the number of ops, and quadratic in the number of distinct accesses of
     samples: &[
         ("tile-sizes", |_| ["2", "2,3", "3,1,2"].map(str::to_owned).into()),
     ],
-    make: |options| Ok(Box::new(Tile::new(options)?)),
+    make: |options| Ok(Box::new(AffineLoopTile::new(options)?)),
     ..PassInfo::DEFAULT
 };
 
@@ -69,7 +69,7 @@ const DEFAULT_SIZE: u32 = 4;
 /// Maximum tile size chosen from the cache size, since divisors are searched one by one.
 const MAX_CHOSEN_SIZE: u32 = 1 << 16;
 
-struct Tile {
+struct AffineLoopTile {
     /// Cache size in bytes.
     cache: u64,
     size: Option<u32>,
@@ -77,8 +77,8 @@ struct Tile {
     separate: bool,
 }
 
-impl Tile {
-    fn new(options: &Options) -> Result<Tile, String> {
+impl AffineLoopTile {
+    fn new(options: &Options) -> Result<AffineLoopTile, String> {
         let positive = |text: &str| {
             let size = text.parse().ok().filter(|&size: &u32| size > 0);
             size.ok_or_else(|| format!("for the --tile-sizes option: '{text}' is not a tile size"))
@@ -87,7 +87,7 @@ impl Tile {
             return Err("for the --tile-size option: the size must not be negative".into());
         };
         let cache = u64::try_from(options.int("cache-size")).ok().and_then(|size| size.checked_mul(1024));
-        Ok(Tile {
+        Ok(AffineLoopTile {
             cache: cache.filter(|&size| size > 0).ok_or("for the --cache-size option: the size must be positive")?,
             size: Some(size).filter(|&size| size > 0),
             sizes: options.list("tile-sizes").iter().map(|text| positive(text)).collect::<Result<_, _>>()?,
@@ -127,7 +127,7 @@ fn divisor(m: &Module, this: ForOp, size: u32) -> u32 {
     (1..=most as u32).rev().find(|&size| trips % u64::from(size) == 0).unwrap_or(1)
 }
 
-impl Pass for Tile {
+impl Pass for AffineLoopTile {
     fn run(&mut self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
         let at_top = |m: &Module, op| m.parent_op(op).is_some_and(|around| m.has_trait(around, Traits::FUNCTION));
         let mut roots = m.ops_under(op);

@@ -60,12 +60,12 @@ type Map<K, V> = HashMap<K, V, BuildHasherDefault<rustc_hash::FxHasher>>;
 
 /// The ops that dominate the current op, with an undo log for scopes.
 #[derive(Default)]
-struct Known {
+struct DominatingOps {
     ops: Map<Key, Op>,
     log: Vec<(Key, Option<Op>)>,
 }
 
-impl Known {
+impl DominatingOps {
     fn insert(&mut self, key: Key, op: Op) {
         let old = self.ops.insert(key.clone(), op);
         self.log.push((key, old));
@@ -84,11 +84,12 @@ impl Known {
 impl Pass for Cse {
     fn run(&mut self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
         let dominance = Dominance::new(m, op);
-        let mut walk = Walk { m, dominance, cx, known: Known::default(), dead: Vec::new(), merged: 0, dropped: 0 };
+        let mut walk =
+            CseWalk { m, dominance, cx, known: DominatingOps::default(), dead: Vec::new(), merged: 0, dropped: 0 };
         for region in walk.m.regions(op).to_vec() {
             walk.region(region);
         }
-        let Walk { cx, dead, merged, dropped, .. } = walk;
+        let CseWalk { cx, dead, merged, dropped, .. } = walk;
         cx.count("num-cse'd", merged);
         cx.count("num-dce'd", dropped);
         // Erased at the end, users before definitions, so that entities in the tables are not reused.
@@ -103,17 +104,17 @@ impl Pass for Cse {
     }
 }
 
-struct Walk<'m, 'c> {
+struct CseWalk<'m, 'c> {
     m: &'m mut Module,
     cx: &'m mut PassContext<'c>,
     dominance: Dominance,
-    known: Known,
+    known: DominatingOps,
     dead: Vec<Op>,
     merged: u64,
     dropped: u64,
 }
 
-impl Walk<'_, '_> {
+impl CseWalk<'_, '_> {
     /// Visits the blocks of a region in dominator-tree order. Returns the effects of its ops.
     fn region(&mut self, region: Region) -> Touched {
         let mark = self.known.log.len();

@@ -65,7 +65,7 @@ impl Pass for DivideImages {
         let ops = m.ops_under(root);
         let divided = self.images(m, &ops);
         for op in ops {
-            if Form::of(m, op, self.bands).is_none() {
+            if BandForm::of(m, op, self.bands).is_none() {
                 continue;
             }
             let (image, result) = (m.operands(op)[0], m.result(op, 0));
@@ -94,25 +94,25 @@ impl Pass for DivideImages {
 
 /// The images that a convolution can have in bands.
 #[derive(Clone, Copy, PartialEq)]
-enum Form {
+enum BandForm {
     /// Images and results in bands.
     Both,
     /// Results in bands.
     Results,
 }
 
-impl Form {
-    fn of(m: &Module, op: Op, bands: i64) -> Option<Form> {
+impl BandForm {
+    fn of(m: &Module, op: Op, bands: i64) -> Option<BandForm> {
         if ConvOp::cast(m, op).is_some() {
             let sizes = m.ctx.static_shape(m.value_type(m.operands(op)[0]))?;
-            return image_layout(m, op).and_then(|layout| addr::bands(&layout, sizes)).map(|_| Form::Both);
+            return image_layout(m, op).and_then(|layout| addr::bands(&layout, sizes)).map(|_| BandForm::Both);
         }
         sparse::ConvOp::cast(m, op)?;
         let (_, window) = convolution(m, op).ok()?;
         let (first, stride) =
             (i64::try_from(*window.input.first()?).ok()?, i64::try_from(*window.strides.first()?).ok()?);
         let is_read = window.has_one_tap() && first / bands % stride == 0;
-        Some(if is_read { Form::Both } else { Form::Results })
+        Some(if is_read { BandForm::Both } else { BandForm::Results })
     }
 }
 
@@ -162,10 +162,10 @@ impl DivideImages {
             |v: Value| m.ctx.static_shape(m.value_type(v)).is_some_and(|shape| shape.iter().all(|&d| d == 1));
         let are_operands_divided = |op: Op| m.operands(op).iter().all(|&v| divided.contains(&v) || is_number(v));
         let Some(producer) = m.defining_op(value) else { return false };
-        let is_written = Form::of(m, producer, self.bands).is_some()
+        let is_written = BandForm::of(m, producer, self.bands).is_some()
             || is_elementwise(m, producer) && are_operands_divided(producer);
-        let is_read = |(user, operand): (Op, usize)| match Form::of(m, user, self.bands) {
-            Some(form) => form == Form::Both && operand == 0,
+        let is_read = |(user, operand): (Op, usize)| match BandForm::of(m, user, self.bands) {
+            Some(form) => form == BandForm::Both && operand == 0,
             None => is_elementwise(m, user) && divided.contains(&m.result(user, 0)),
         };
         is_written && m.uses(value).next().is_some() && m.uses(value).all(is_read)

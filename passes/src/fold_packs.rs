@@ -52,7 +52,7 @@ const PATTERNS: &[Pattern] = &[
 ];
 
 /// A product whose rows are an image with channels last, which is unpacked.
-struct Image {
+struct UnpackedImage {
     product: Op,
     /// The letters of the axes of the unpacked image, and its extents.
     axes: String,
@@ -62,9 +62,9 @@ struct Image {
     columns: char,
 }
 
-impl Image {
+impl UnpackedImage {
     /// Recognizes the operand of `layout.unpack`.
-    fn of(m: &Module, unpack: UnpackOp) -> Option<Image> {
+    fn of(m: &Module, unpack: UnpackOp) -> Option<UnpackedImage> {
         let args = m.args(unpack.0)?;
         let layout = TiledLayout::from_attr(&m.ctx, args.attr("layout")?)?;
         let axes = m.ctx.as_str(args.attr("axes")?)?.to_owned();
@@ -80,7 +80,7 @@ impl Image {
         let &[_, n] = m.ctx.static_shape(m.value_type(value))? else { return None };
         let is_product = m.is_one_of(product, &[GemmOp::INFO, IndirectGemmOp::INFO]);
         let is_product = is_product && !has_stage(m, product, "add");
-        (is_product && n == extent).then_some(Image { product, axes, sizes, rows, columns })
+        (is_product && n == extent).then_some(UnpackedImage { product, axes, sizes, rows, columns })
     }
 
     /// Whether blocks of `block` columns one behind the other are the image in this layout.
@@ -97,7 +97,7 @@ fn pack(r: &mut Rewriter<'_>, op: Op) -> Option<()> {
     let m = r.module();
     let pack = PackOp::cast(m, op)?;
     let unpack = UnpackOp::defining(m, pack.x(m)).filter(|_| m.has_one_use(pack.x(m)))?;
-    let (image, args) = (Image::of(m, unpack)?, m.args(op)?);
+    let (image, args) = (UnpackedImage::of(m, unpack)?, m.args(op)?);
     let layout = TiledLayout::from_attr(&m.ctx, args.attr("layout")?)?;
     let block = layout.tile(image.columns);
     let same = m.ctx.as_str(args.attr("axes")?)? == image.axes && image.has_layout(block, &layout)?;
@@ -109,13 +109,13 @@ fn unpack(r: &mut Rewriter<'_>, op: Op) -> Option<()> {
     let m = r.module();
     let unpack = UnpackOp::cast(m, op)?;
     let is_packed = |(user, _): (Op, usize)| PackOp::cast(m, user).is_some();
-    let image = Image::of(m, unpack).filter(|_| !m.uses(m.result(op, 0)).any(is_packed))?;
+    let image = UnpackedImage::of(m, unpack).filter(|_| !m.uses(m.result(op, 0)).any(is_packed))?;
     let plain: TiledLayout = image.axes.parse().ok()?;
     if image.has_layout(1, &plain)? { write(r, op, &image, 1) } else { None }
 }
 
 /// Replaces an op by the product in blocks of columns.
-fn write(r: &mut Rewriter<'_>, op: Op, image: &Image, block: u64) -> Option<()> {
+fn write(r: &mut Rewriter<'_>, op: Op, image: &UnpackedImage, block: u64) -> Option<()> {
     let m = r.module();
     let (product, block) = (image.product, i64::try_from(block).ok()?);
     let ty = m.value_type(m.result(product, 0));

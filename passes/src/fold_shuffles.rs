@@ -147,7 +147,7 @@ fn gemm(r: &mut Rewriter<'_>, op: Op) -> Option<()> {
     let &[columns, summands] = factor.shape() else { return None };
     let rows = columns / groups;
     let order = (0..columns).flat_map(|n| orders[n / rows].iter().map(move |k| n * summands + k));
-    let factor = taken(&factor, order);
+    let factor = gathered(&factor, order);
     let relative = table.encoding().encode(&relative).into_owned();
     let shape =
         |v: Value| m.ctx.static_shape(m.value_type(v)).map(|d| d.iter().map(|&d| d as usize).collect::<Vec<_>>());
@@ -188,7 +188,7 @@ fn depthwise(r: &mut Rewriter<'_>, op: Op) -> Option<()> {
         match rows.filter(|_| tensor.shape().last() == Some(&channels)) {
             Some(rows) => {
                 let order = (0..rows).flat_map(|row| inverse.iter().map(move |&from| row * channels + from));
-                changed.push((name, taken(&tensor, order), value));
+                changed.push((name, gathered(&tensor, order), value));
             }
             None if tensor.shape().is_empty() => {}
             None => return None,
@@ -227,7 +227,7 @@ fn shuffled(r: &mut Rewriter<'_>, op: Op, rows: Value, shuffle: &Shuffle) -> Opt
 }
 
 /// Returns a tensor of the same type, whose elements are those at these indices.
-fn taken(tensor: &Tensor, indices: impl Iterator<Item = usize>) -> Tensor {
+fn gathered(tensor: &Tensor, indices: impl Iterator<Item = usize>) -> Tensor {
     let size = tensor.dtype().size();
     let at = |i: usize| -> Range<usize> { i * size..(i + 1) * size };
     let mut bytes = Vec::with_capacity(tensor.bytes().len());

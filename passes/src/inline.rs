@@ -100,7 +100,7 @@ struct CallGraph {
     /// Index of each function's strongly connected component.
     component: FxHashMap<Op, usize>,
     /// Functions whose body was moved to their only remaining call.
-    taken: FxHashSet<Op>,
+    emptied: FxHashSet<Op>,
 }
 
 impl CallGraph {
@@ -113,7 +113,7 @@ impl CallGraph {
             calls: DiGraph::new(),
             refer: FxHashSet::default(),
             component: FxHashMap::default(),
-            taken: FxHashSet::default(),
+            emptied: FxHashSet::default(),
         };
         let mut nodes: FxHashMap<Op, NodeIndex> = FxHashMap::default();
         let ops = m.ops_under(root);
@@ -194,7 +194,7 @@ impl CallGraph {
 
     /// Whether the function is private and unreferenced.
     fn is_dead(&self, function: Op) -> bool {
-        self.taken.contains(&function) || self.uses.get(&function) == Some(&0)
+        self.emptied.contains(&function) || self.uses.get(&function) == Some(&0)
     }
 
     /// Inlines calls in a function and returns their number. Calls inside inlined bodies are considered, except
@@ -237,7 +237,7 @@ impl CallGraph {
         let mut ops = m.ops_under(shell);
         ops.remove(0);
         if last {
-            self.taken.insert(callee);
+            self.emptied.insert(callee);
         } else {
             self.count_inside(m, callee, 1);
         }

@@ -22,7 +22,7 @@ const MEMORY: usize = 1 << 18;
 
 /// The result of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Outcome {
+pub(crate) enum SearchOutcome {
     /// There is a plan, and its offsets are set.
     Found,
     /// There is no plan within the capacity.
@@ -33,7 +33,7 @@ pub(crate) enum Outcome {
 
 /// A range of sections and of the stack of remaining buffers, which no buffer leaves.
 #[derive(Clone, Copy, Debug)]
-struct Part {
+struct Subproblem {
     first: u32,
     last: u32,
     from: u32,
@@ -50,7 +50,7 @@ struct Choice {
 
 /// A search over one instance; it can be run again with other capacities and orders.
 #[derive(Debug)]
-pub(crate) struct Search {
+pub(crate) struct PlacementSearch {
     /// Bytes of a unit.
     unit: u64,
     /// Divisor of all offsets in bytes.
@@ -88,7 +88,7 @@ pub(crate) struct Search {
     trail: Vec<(u32, u32, u32)>,
     /// Remaining buffers of the nodes on the path.
     stack: Vec<u32>,
-    parts: Vec<Part>,
+    parts: Vec<Subproblem>,
     /// Candidates of the nodes on the path.
     cases: Vec<(u64, u32)>,
     failed: Vec<u64>,
@@ -100,10 +100,10 @@ pub(crate) struct Search {
     count: Vec<u32>,
 }
 
-impl Search {
+impl PlacementSearch {
     /// Prepares a search. `None` for instances with fixed offsets or pairs, and for
     /// alignments that no unit of [`MAX_UNITS`] has.
-    pub(crate) fn new(inst: &Instance, peak: u64) -> Option<Search> {
+    pub(crate) fn new(inst: &Instance, peak: u64) -> Option<PlacementSearch> {
         let n = inst.len();
         if n == 0 || !inst.is_plain() {
             return None;
@@ -117,7 +117,7 @@ impl Search {
         let size: Vec<u32> = (0..n).map(|b| inst.room(b).div_ceil(unit) as u32).collect();
         let mut sorted: Vec<u32> = (0..n as u32).collect();
         sorted.sort_unstable_by_key(|&b| (inst.lo[b as usize], inst.hi[b as usize], size[b as usize]));
-        Some(Search {
+        Some(PlacementSearch {
             unit,
             granule: inst.granule,
             bytes: inst.bytes.clone(),
@@ -153,7 +153,14 @@ impl Search {
 
     /// Searches for a plan with a peak of at most `cap` bytes, until `max_failures` nodes had no plan. The candidates are
     /// tried in the order of `mode` 0 to 7, which `seed` perturbs if it is not 0.
-    pub(crate) fn run(&mut self, cap: u64, mode: u32, seed: u64, max_failures: u64, meter: &mut Meter) -> Outcome {
+    pub(crate) fn run(
+        &mut self,
+        cap: u64,
+        mode: u32,
+        seed: u64,
+        max_failures: u64,
+        meter: &mut Meter,
+    ) -> SearchOutcome {
         self.limit = cap;
         self.cap = ((cap + self.granule - 1) / self.unit).min(MAX_UNITS) as u32;
         (self.failures, self.max_failures) = (0, max_failures);
@@ -169,11 +176,11 @@ impl Search {
         self.cases.clear();
         self.stack.clear();
         self.stack.extend_from_slice(&self.sorted);
-        let all = Part { first: 0, last: self.sections as u32, from: 0, to: self.stack.len() as u32 };
-        match self.propagate(all, meter) && self.split(all, 0, meter) == Outcome::Found {
-            true => Outcome::Found,
-            false if self.is_exact && self.failures < self.max_failures && meter.has_more() => Outcome::Proven,
-            false => Outcome::Unknown,
+        let all = Subproblem { first: 0, last: self.sections as u32, from: 0, to: self.stack.len() as u32 };
+        match self.propagate(all, meter) && self.split(all, 0, meter) == SearchOutcome::Found {
+            true => SearchOutcome::Found,
+            false if self.is_exact && self.failures < self.max_failures && meter.has_more() => SearchOutcome::Proven,
+            false => SearchOutcome::Unknown,
         }
     }
 
@@ -199,7 +206,7 @@ impl Search {
     }
 
     /// Solves each independent part of a part whose floors are propagated.
-    fn split(&mut self, part: Part, depth: u32, meter: &mut Meter) -> Outcome {
+    fn split(&mut self, part: Subproblem, depth: u32, meter: &mut Meter) -> SearchOutcome {
         let base = self.parts.len();
         let (mut from, mut end) = (part.from, 0);
         for i in part.from..part.to {
@@ -214,11 +221,11 @@ impl Search {
             self.push_part(from, part.to, end);
         }
         self.parts[base..].sort_unstable_by_key(|p| std::cmp::Reverse(p.to - p.from));
-        let mut outcome = Outcome::Found;
+        let mut outcome = SearchOutcome::Found;
         while self.parts.len() > base {
             let next = self.parts.pop().expect("is above the base");
             outcome = self.node(next, depth, meter);
-            if outcome != Outcome::Found {
+            if outcome != SearchOutcome::Found {
                 break;
             }
         }
@@ -228,34 +235,41 @@ impl Search {
 
     fn push_part(&mut self, from: u32, to: u32, last: u32) {
         let first = self.lo[self.stack[from as usize] as usize];
-        self.parts.push(Part { first, last, from, to });
+        self.parts.push(Subproblem { first, last, from, to });
     }
 
     /// Solves a connected part.
-    fn node(&mut self, part: Part, depth: u32, meter: &mut Meter) -> Outcome {
+    fn node(&mut self, part: Subproblem, depth: u32, meter: &mut Meter) -> SearchOutcome {
         if !meter.has_more() || self.failures >= self.max_failures || depth > 8000 {
             self.failures = self.max_failures;
-            return Outcome::Unknown;
+            return SearchOutcome::Unknown;
         }
         meter.charge(u64::from(part.to - part.from + part.last - part.first) / 2);
         let key = self.key(part);
         let slot = key as usize % MEMORY;
         if self.failed[slot] == key {
             self.failures += 1;
-            return Outcome::Proven;
+            return SearchOutcome::Proven;
         }
         let base = self.cases.len();
         let choice = self.choose(part);
         let outcome = self.try_cases(part, base, choice, depth, meter);
         self.cases.truncate(base);
-        if outcome == Outcome::Proven {
+        if outcome == SearchOutcome::Proven {
             self.failures += 1;
             self.failed[slot] = key;
         }
         outcome
     }
 
-    fn try_cases(&mut self, part: Part, base: usize, choice: Choice, depth: u32, meter: &mut Meter) -> Outcome {
+    fn try_cases(
+        &mut self,
+        part: Subproblem,
+        base: usize,
+        choice: Choice,
+        depth: u32,
+        meter: &mut Meter,
+    ) -> SearchOutcome {
         let (mark, trail) = (self.stack.len(), self.trail.len());
         for case in base..self.cases.len() {
             let b = self.cases[case].1 as usize;
@@ -270,31 +284,31 @@ impl Search {
                     self.stack.push(other);
                 }
             }
-            let rest = Part { from: mark as u32, to: self.stack.len() as u32, ..part };
+            let rest = Subproblem { from: mark as u32, to: self.stack.len() as u32, ..part };
             self.put(b, choice.floor);
             let outcome = match self.propagate(rest, meter) {
                 true => self.split(rest, depth + 1, meter),
-                false => Outcome::Proven,
+                false => SearchOutcome::Proven,
             };
             self.stack.truncate(mark);
-            if outcome == Outcome::Found {
+            if outcome == SearchOutcome::Found {
                 return outcome;
             }
             self.undo(trail);
-            if outcome == Outcome::Unknown {
+            if outcome == SearchOutcome::Unknown {
                 return outcome;
             }
         }
         let s = choice.section as usize;
         if choice.next == WALL || choice.next + self.rest[s] > self.cap {
-            return Outcome::Proven;
+            return SearchOutcome::Proven;
         }
         self.set_floor(s, choice.next);
         let outcome = match self.propagate(part, meter) {
             true => self.split(part, depth + 1, meter),
-            false => Outcome::Proven,
+            false => SearchOutcome::Proven,
         };
-        if outcome != Outcome::Found {
+        if outcome != SearchOutcome::Found {
             self.undo(trail);
         }
         outcome
@@ -326,7 +340,7 @@ impl Search {
     }
 
     /// Raises floors to where a remaining buffer can begin. Returns whether no section is full.
-    fn propagate(&mut self, part: Part, meter: &mut Meter) -> bool {
+    fn propagate(&mut self, part: Subproblem, meter: &mut Meter) -> bool {
         let mut raised = part.first..part.last;
         let mut is_first = true;
         while !raised.is_empty() {
@@ -343,7 +357,7 @@ impl Search {
     }
 
     /// Computes the lowest offsets of the buffers with sections in a range. Returns whether one has changed.
-    fn raise_buffers(&mut self, part: Part, raised: &Range<u32>, meter: &mut Meter) -> bool {
+    fn raise_buffers(&mut self, part: Subproblem, raised: &Range<u32>, meter: &mut Meter) -> bool {
         let (mut cells, mut has_changed) = (0, false);
         for i in part.from..part.to {
             let b = self.stack[i as usize] as usize;
@@ -365,7 +379,7 @@ impl Search {
 
     /// Raises the floor of each section to the lowest offset of its buffers. Returns the range of sections that were
     /// raised, or `None` if a section is full.
-    fn raise_floors(&mut self, part: Part, meter: &mut Meter) -> Option<Range<u32>> {
+    fn raise_floors(&mut self, part: Subproblem, meter: &mut Meter) -> Option<Range<u32>> {
         let (first, last) = (part.first as usize, part.last as usize);
         let mut cells = 2 * (last - first);
         self.support[first..last].fill(WALL);
@@ -394,7 +408,7 @@ impl Search {
     }
 
     /// Returns a number for the remaining buffers and floors of a part; 0 is no key.
-    fn key(&self, part: Part) -> u64 {
+    fn key(&self, part: Subproblem) -> u64 {
         let mut key = 0x9e37_79b9_7f4a_7c15_u64 ^ u64::from(self.cap);
         let mut mix = |value: u64| {
             key = (key ^ value).wrapping_mul(0xff51_afd7_ed55_8ccd);
@@ -410,9 +424,9 @@ impl Search {
     }
 
     /// Chooses the section with the fewest cases, and pushes its candidates, the preferred first.
-    fn choose(&mut self, part: Part) -> Choice {
+    fn choose(&mut self, part: Subproblem) -> Choice {
         self.mark_valleys(part);
-        let is_candidate = |search: &Search, b: usize| {
+        let is_candidate = |search: &PlacementSearch, b: usize| {
             let valley = search.valley[search.lo[b] as usize];
             valley != 0
                 && valley == search.valley[search.hi[b] as usize - 1]
@@ -466,7 +480,7 @@ impl Search {
 
     /// Returns the preference of a candidate in the valley of sections `from..to`: larger if it ends where the valley
     /// or its walls do.
-    fn preference(&self, part: Part, from: u32, to: u32, b: usize) -> u64 {
+    fn preference(&self, part: Subproblem, from: u32, to: u32, b: usize) -> u64 {
         if !self.prefers_fit {
             return self.rank[b];
         }
@@ -481,7 +495,7 @@ impl Search {
     }
 
     /// Numbers the valleys from 1; other sections are 0.
-    fn mark_valleys(&mut self, part: Part) {
+    fn mark_valleys(&mut self, part: Subproblem) {
         let (first, last) = (part.first as usize, part.last as usize);
         let (mut from, mut number) = (first, 0);
         while from < last {

@@ -4,7 +4,7 @@ use crate::budget::Meter;
 use crate::first_fit::FirstFit;
 use crate::instance::Instance;
 use crate::orders::{Improver, NUM_ORDERS, order};
-use crate::search::{Outcome, Search};
+use crate::search::{PlacementSearch, SearchOutcome};
 
 /// A callback that receives offsets in bytes and their peak when they are better than those before, and the steps so far. Returns
 /// whether to go on.
@@ -43,7 +43,7 @@ pub(crate) fn solve(inst: &Instance, capacity: Option<u64>, meter: &mut Meter, o
     let mut solver = Solver { inst, meter, on_better, best };
     let first = solver.try_orders();
     if solver.is_open() {
-        let search = (inst.cells() <= MAX_CELLS).then(|| Search::new(inst, solver.best.peak)).flatten();
+        let search = (inst.cells() <= MAX_CELLS).then(|| PlacementSearch::new(inst, solver.best.peak)).flatten();
         solver.rounds(search, Improver::new(first), capacity);
     }
     solver.best
@@ -82,7 +82,7 @@ impl Solver<'_, '_> {
     }
 
     /// Alternates search and improvement, with twice the work in each round.
-    fn rounds(&mut self, mut search: Option<Search>, mut improver: Improver, capacity: Option<u64>) {
+    fn rounds(&mut self, mut search: Option<PlacementSearch>, mut improver: Improver, capacity: Option<u64>) {
         let mut round = 0_u32;
         while self.is_open() {
             let before = self.meter.used();
@@ -108,7 +108,7 @@ impl Solver<'_, '_> {
     }
 
     /// Searches at the lower bound, then between it and the best peak by bisection.
-    fn search_round(&mut self, search: &mut Search, round: u32, capacity: Option<u64>) {
+    fn search_round(&mut self, search: &mut PlacementSearch, round: u32, capacity: Option<u64>) {
         let max_failures = MIN_FAILURES << (round / 4).min(24);
         let mut low = self.best.bound;
         if let Some(capacity) = capacity.filter(|&most| most < self.best.peak) {
@@ -126,20 +126,20 @@ impl Solver<'_, '_> {
     }
 
     /// Searches once at a target. Returns the target if no plan was found, otherwise 0.
-    fn search_at(&mut self, search: &mut Search, target: u64, round: u32, max_failures: u64) -> u64 {
+    fn search_at(&mut self, search: &mut PlacementSearch, target: u64, round: u32, max_failures: u64) -> u64 {
         match search.run(target, MODES[round as usize % MODES.len()], u64::from(round / 8), max_failures, self.meter) {
-            Outcome::Found => {
+            SearchOutcome::Found => {
                 let offsets: Vec<u64> = (0..self.inst.len()).map(|b| search.offset(b)).collect();
                 let ends = offsets.iter().zip(&self.inst.bytes).map(|(offset, bytes)| offset + bytes);
                 let peak = ends.max().unwrap_or(0);
                 self.accept(offsets, peak);
                 0
             }
-            Outcome::Proven => {
+            SearchOutcome::Proven => {
                 self.best.bound = self.best.bound.max((target + 1).min(self.best.peak));
                 target
             }
-            Outcome::Unknown => target,
+            SearchOutcome::Unknown => target,
         }
     }
 }

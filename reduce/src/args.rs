@@ -17,7 +17,7 @@ pub(crate) const REDUCTIONS: &[Reduction] = &[
 
 /// The inputs or the results of a function type.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
+enum SignatureSide {
     Inputs,
     Results,
 }
@@ -29,9 +29,10 @@ fn signature(m: &Module, function: Op) -> Option<(Vec<Type>, Vec<Type>)> {
 }
 
 /// Removes one type and its attributes from a function's type. Returns `false` if there is none.
-fn shrink_signature(m: &mut Module, function: Op, side: Side, i: usize) -> bool {
+fn shrink_signature(m: &mut Module, function: Op, side: SignatureSide, i: usize) -> bool {
     let Some((mut inputs, mut results)) = signature(m, function) else { return false };
-    let (list, key) = if side == Side::Inputs { (&mut inputs, "arg_attrs") } else { (&mut results, "res_attrs") };
+    let (list, key) =
+        if side == SignatureSide::Inputs { (&mut inputs, "arg_attrs") } else { (&mut results, "res_attrs") };
     if i >= list.len() {
         return false;
     }
@@ -59,18 +60,18 @@ fn calls(m: &Module) -> FxHashMap<Str, Vec<Op>> {
 }
 
 /// Returns a site per input or result of each op with a function type, last first.
-fn signature_sites(m: &Module, side: Side) -> Vec<Site> {
+fn signature_sites(m: &Module, side: SignatureSide) -> Vec<Site> {
     let mut found = Vec::new();
     for op in m.ops_under(m.root()).into_iter().rev().filter(|&op| m.has_trait(op, Traits::FUNCTION)) {
-        let n =
-            signature(m, op).map_or(0, |(inputs, results)| if side == Side::Inputs { inputs } else { results }.len());
+        let n = signature(m, op)
+            .map_or(0, |(inputs, results)| if side == SignatureSide::Inputs { inputs } else { results }.len());
         found.extend((0..n).rev().map(|i| Site::Part(op, i)));
     }
     found
 }
 
 fn parameters(m: &Module) -> Vec<Site> {
-    signature_sites(m, Side::Inputs)
+    signature_sites(m, SignatureSide::Inputs)
 }
 
 fn drop_parameters(m: &mut Module, sites: &[Site]) {
@@ -86,7 +87,7 @@ fn drop_parameters(m: &mut Module, sites: &[Site]) {
             }
             m.erase_block_arg(entry, i);
         }
-        if shrink_signature(m, function, Side::Inputs, i) {
+        if shrink_signature(m, function, SignatureSide::Inputs, i) {
             let callers = symbol_name(m, function).and_then(|name| calls.get(&name));
             callers.into_iter().flatten().for_each(|&call| m.retain_operands(call, |k| k != i));
         }
@@ -106,7 +107,7 @@ fn replace_arg(m: &mut Module, block: Block, arg: Value, substitutes: &mut Subst
 }
 
 fn function_results(m: &Module) -> Vec<Site> {
-    signature_sites(m, Side::Results)
+    signature_sites(m, SignatureSide::Results)
 }
 
 fn drop_results(m: &mut Module, sites: &[Site]) {
@@ -114,7 +115,7 @@ fn drop_results(m: &mut Module, sites: &[Site]) {
     let mut substitutes = Substitutes::new(m, Prefer::Existing);
     for site in sites {
         let &Site::Part(function, i) = site else { continue };
-        if !shrink_signature(m, function, Side::Results, i) {
+        if !shrink_signature(m, function, SignatureSide::Results, i) {
             continue;
         }
         if let Some(&body) = m.regions(function).first() {

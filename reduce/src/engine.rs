@@ -112,7 +112,7 @@ pub(crate) fn reduce_by(
     let module = copy::compact(m);
     let mut weights = Weights::default();
     let size = Size::of(&module, &mut weights);
-    let mut search = Search {
+    let mut search = ReductionSearch {
         reductions,
         module,
         size,
@@ -126,11 +126,11 @@ pub(crate) fn reduce_by(
         discarded: 0,
     };
     let stop_reason = search.run();
-    let Search { module, candidates, discarded, .. } = search;
+    let ReductionSearch { module, candidates, discarded, .. } = search;
     Reduced { module, stop_reason, candidates, discarded }
 }
 
-struct Search<'a, 'o> {
+struct ReductionSearch<'a, 'o> {
     reductions: &'a [&'a Reduction],
     /// The smallest interesting program so far.
     module: Module,
@@ -146,7 +146,7 @@ struct Search<'a, 'o> {
     discarded: u64,
 }
 
-impl Search<'_, '_> {
+impl ReductionSearch<'_, '_> {
     /// Applies all reductions repeatedly, until none helps.
     fn run(&mut self) -> StopReason {
         loop {
@@ -199,8 +199,14 @@ impl Search<'_, '_> {
     }
 
     /// Creates the next candidates with `size` sites each, and returns the index of the next site.
-    fn batch(&mut self, reduction: &Reduction, sites: &[Site], mut at: usize, size: usize) -> (Vec<Candidate>, usize) {
-        let mut batch: Vec<Candidate> = Vec::new();
+    fn batch(
+        &mut self,
+        reduction: &Reduction,
+        sites: &[Site],
+        mut at: usize,
+        size: usize,
+    ) -> (Vec<ReducedProgram>, usize) {
+        let mut batch: Vec<ReducedProgram> = Vec::new();
         while at < sites.len() && batch.len() < self.options.batch.max(1) {
             let end = sites.len().min(at + size);
             match self.candidate(reduction, sites, at..end) {
@@ -213,7 +219,7 @@ impl Search<'_, '_> {
     }
 
     /// Applies a reduction at some sites. Returns `None` unless the result is smaller, valid and new.
-    fn candidate(&mut self, reduction: &Reduction, sites: &[Site], places: Range<usize>) -> Option<Candidate> {
+    fn candidate(&mut self, reduction: &Reduction, sites: &[Site], places: Range<usize>) -> Option<ReducedProgram> {
         let mut module = self.module.clone();
         (reduction.apply)(&mut module, &sites[places.clone()]);
         let size = Size::of(&module, &mut self.weights);
@@ -221,11 +227,11 @@ impl Search<'_, '_> {
             return None;
         }
         let print = fingerprint(&module);
-        (!self.tried.contains(&print)).then_some(Candidate { module, size, print, places })
+        (!self.tried.contains(&print)).then_some(ReducedProgram { module, size, print, places })
     }
 
     /// Keeps the first interesting candidate and returns its site range.
-    fn ask(&mut self, reduction: &Reduction, batch: Vec<Candidate>) -> Option<Range<usize>> {
+    fn ask(&mut self, reduction: &Reduction, batch: Vec<ReducedProgram>) -> Option<Range<usize>> {
         if batch.is_empty() {
             return None;
         }
@@ -249,7 +255,7 @@ impl Search<'_, '_> {
 }
 
 /// A reduced program that has not been tested.
-struct Candidate {
+struct ReducedProgram {
     module: Module,
     size: Size,
     /// The fingerprint of its structure.

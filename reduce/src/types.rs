@@ -65,20 +65,20 @@ fn extents(m: &Module) -> Vec<Site> {
 }
 
 fn replace_all(m: &mut Module, sites: &[Site]) {
-    let mut map = Map { ctx: m.ctx.clone(), sites, types: FxHashMap::default() };
+    let mut map = TypeSubstitution { ctx: m.ctx.clone(), sites, types: FxHashMap::default() };
     for op in m.ops_under(m.root()) {
         map.op(m, op);
     }
 }
 
 /// A substitution of types.
-struct Map<'a> {
+struct TypeSubstitution<'a> {
     ctx: Arc<Context>,
     sites: &'a [Site],
     types: FxHashMap<Type, Type>,
 }
 
-impl Map<'_> {
+impl TypeSubstitution<'_> {
     fn op(&mut self, m: &mut Module, op: Op) {
         for value in m.results(op) {
             let ty = self.ty(m.value_type(value));

@@ -10,6 +10,7 @@ use crate::pad::{PadMode, pad};
 use crate::reduce::{Reduction, reduce};
 use crate::softmax::softmax;
 use crate::unary::{swish, tanh};
+use gradus_ir::Violation;
 use gradus_ir::tensor::{DType, Tensor};
 
 /// Attributes of [`attention`].
@@ -63,13 +64,13 @@ fn split_heads(x: &Tensor, heads: Option<i64>) -> KernelResult {
 
 /// Converts `[B, H, S, D]` to `[B, S, H * D]`.
 fn join_heads(x: &Tensor) -> KernelResult {
-    let &[b, h, s, d] = x.shape() else { return Err(format!("heads of {x:?}")) };
+    let &[b, h, s, d] = x.shape() else { return Err(format!("heads of {x:?}").into()) };
     Ok(transpose(x, &[0, 2, 1, 3])?.reshape(vec![b, s, h.saturating_mul(d)])?)
 }
 
 /// `Attention` (23, 24, 25): `softmax(scale * Q Kᵀ + mask) V`. Returns the output, the keys and values including past
 /// ones, and the scores.
-pub fn attention(inputs: &AttentionInputs<'_>, attrs: &AttentionAttrs) -> Result<[Tensor; 4], String> {
+pub fn attention(inputs: &AttentionInputs<'_>, attrs: &AttentionAttrs) -> Result<[Tensor; 4], Violation> {
     let query = split_heads(inputs.query, attrs.heads[0])?;
     let mut key = split_heads(inputs.key, attrs.heads[1])?;
     let mut value = split_heads(inputs.value, attrs.heads[1])?;
@@ -78,11 +79,11 @@ pub fn attention(inputs: &AttentionInputs<'_>, attrs: &AttentionAttrs) -> Result
         value = concat(&[past_value, &value], 2)?;
     }
     let (&[b, h, s, d], &[kb, kv, total, kd]) = (query.shape(), key.shape()) else {
-        return Err(format!("attention of {query:?} and {key:?}"));
+        return Err(format!("attention of {query:?} and {key:?}").into());
     };
     let fits = kb == b && kd == d && kv > 0 && h % kv == 0 && value.rank() == 4 && value.shape()[..3] == [b, kv, total];
     if !fits || key.dtype() != query.dtype() {
-        return Err(format!("attention of {query:?}, {key:?} and {value:?}"));
+        return Err(format!("attention of {query:?}, {key:?} and {value:?}").into());
     }
     let root = from_f64s(query.dtype(), &[], vec![attrs.scale.unwrap_or(1.0 / (d as f64).sqrt()).sqrt()]);
     // Query heads that share a key head are neighbours, so they merge into one head with more queries.
@@ -119,14 +120,14 @@ fn bias(inputs: &AttentionInputs<'_>, attrs: &AttentionAttrs, dims: [usize; 4], 
     let [b, h, s, total] = dims;
     let lengths = inputs.lengths.map(|l| l.to_i64().filter(|l| l.len() == b));
     let lengths = match lengths {
-        Some(None) => return Err(format!("attention needs {b} lengths, not {:?}", inputs.lengths)),
+        Some(None) => return Err(format!("attention needs {b} lengths, not {:?}", inputs.lengths).into()),
         known => known.flatten(),
     };
     let mask = inputs.mask.map(|mask| full_mask(mask, dims)).transpose()?;
     let mask_dims = mask.as_ref().map_or([1, 1], |m| [m.shape()[0], m.shape()[1]]);
     let (batch, heads) = (if lengths.is_some() { b } else { mask_dims[0] }, mask_dims[1]);
     if ![1, b].contains(&batch) || ![1, h].contains(&heads) {
-        return Err(format!("a mask of {:?} does not broadcast to {dims:?}", inputs.mask));
+        return Err(format!("a mask of {:?} does not broadcast to {dims:?}", inputs.mask).into());
     }
     let mask = mask.map(|m| expand(&m, &[batch as i64, heads as i64, 1, 1])).transpose()?;
     let added = mask.map(|m| m.to_f64());
@@ -161,7 +162,7 @@ fn full_mask(mask: &Tensor, [_, _, s, total]: [usize; 4]) -> KernelResult {
     let ones = 4usize.checked_sub(wide.rank()).ok_or_else(|| format!("a mask of {mask:?}"))?;
     let dims: Vec<usize> = std::iter::repeat_n(1, ones).chain(wide.shape().iter().copied()).collect();
     let full = expand(&wide.reshape(dims)?, &[s as i64, total as i64])?;
-    if full.shape()[2..] == [s, total] { Ok(full) } else { Err(format!("a mask of {mask:?} for {s} queries")) }
+    if full.shape()[2..] == [s, total] { Ok(full) } else { Err(format!("a mask of {mask:?} for {s} queries").into()) }
 }
 
 /// Returns the softmax of the scores; zeros for queries without visible keys, if the summand of the scores is given.
@@ -195,15 +196,15 @@ pub fn rotary_embedding(
     attrs: &RotaryAttrs,
 ) -> KernelResult {
     let input = split_heads(x, attrs.heads)?;
-    let &[b, h, s, d] = input.shape() else { return Err(format!("a rotary embedding of {x:?}")) };
+    let &[b, h, s, d] = input.shape() else { return Err(format!("a rotary embedding of {x:?}").into()) };
     let dim = if attrs.dim == 0 { d } else { usize::try_from(attrs.dim).unwrap_or(usize::MAX) };
     if dim > d || !dim.is_multiple_of(2) {
-        return Err(format!("a rotary embedding of {dim} of {d} elements"));
+        return Err(format!("a rotary embedding of {dim} of {d} elements").into());
     }
     let angles = |cache: &Tensor| {
         let angles = positions.map_or_else(|| Ok(cache.clone()), |p| gather(cache, p, 0))?;
         if angles.shape() != [b, s, dim / 2] {
-            return Err(format!("angles of {angles:?} for {b} times {s} times {} pairs", dim / 2));
+            return Err(Violation::from(format!("angles of {angles:?} for {b} times {s} times {} pairs", dim / 2)));
         }
         unsqueeze(&angles, &[1])
     };
@@ -224,7 +225,7 @@ pub fn rotary_embedding(
 /// `SwiGLU` (28): [`swish`] of a gate times a tensor of the same shape.
 pub fn swiglu(gate: &Tensor, x: &Tensor, alpha: f64) -> KernelResult {
     if gate.shape() != x.shape() {
-        return Err(format!("swiglu of {gate:?} and {x:?}"));
+        return Err(format!("swiglu of {gate:?} and {x:?}").into());
     }
     mul(&swish(gate, alpha)?, x)
 }

@@ -9,11 +9,12 @@ use crate::movement::from_bytes;
 use crate::num::{Num, Real, dispatch, unsupported};
 use crate::shape::broadcast_shapes;
 use crate::walk::{BroadcastWalk, zip_map};
+use gradus_ir::Violation;
 use gradus_ir::tensor::{DType, Elem, Tensor};
 
 /// Checks that both operands have the same element type.
-fn same_dtype(op: &str, a: &Tensor, b: &Tensor) -> Result<(), String> {
-    if a.dtype() == b.dtype() { Ok(()) } else { Err(format!("{op} of {} and {} tensors", a.dtype(), b.dtype())) }
+fn same_dtype(op: &str, a: &Tensor, b: &Tensor) -> Result<(), Violation> {
+    if a.dtype() == b.dtype() { Ok(()) } else { Err(format!("{op} of {} and {} tensors", a.dtype(), b.dtype()).into()) }
 }
 
 /// Applies `f` elementwise.
@@ -31,13 +32,13 @@ fn test2<T: Elem>(a: &Tensor, b: &Tensor, f: impl Fn(T, T) -> bool) -> KernelRes
 }
 
 /// Checks that integers are not divided by zero; floats yield infinity or NaN.
-fn no_zero_divisor(op: &str, b: &Tensor) -> Result<(), String> {
+fn no_zero_divisor(op: &str, b: &Tensor) -> Result<(), Violation> {
     if b.dtype().is_float() || b.dtype() == DType::Bool {
         return Ok(());
     }
     // Zero is all zero bytes in every integer type.
     let zero = b.bytes().chunks_exact(b.dtype().size()).any(|x| x.iter().all(|&byte| byte == 0));
-    if zero { Err(format!("{op}: integer division by zero")) } else { Ok(()) }
+    if zero { Err(format!("{op}: integer division by zero").into()) } else { Ok(()) }
 }
 
 macro_rules! arithmetic {
@@ -83,7 +84,7 @@ pub fn modulo(a: &Tensor, b: &Tensor, fmod: bool) -> KernelResult {
 /// non-negative integer powers wrap; everything else goes through `f64`, and integers then truncate and saturate.
 pub fn pow(a: &Tensor, b: &Tensor) -> KernelResult {
     if a.dtype() == DType::Bool || b.dtype() == DType::Bool {
-        return Err(unsupported("pow", DType::Bool));
+        return Err(unsupported("pow", DType::Bool).into());
     }
     let exact = !a.dtype().is_float() && !b.dtype().is_float();
     let exponents = if exact { b.to_i64() } else { None };
@@ -157,7 +158,7 @@ macro_rules! logic {
     (@bool $name:ident, $a:ident, $b:ident, $op:tt) => {
         match $a.dtype() {
             DType::Bool => test2::<u8>($a, $b, |x, y| (x $op y) & 1 == 1),
-            other => Err(unsupported(stringify!($name), other)),
+            other => Err(unsupported(stringify!($name), other).into()),
         }
     };
     (@int $name:ident, $a:ident, $b:ident, $op:tt) => {
@@ -200,7 +201,7 @@ pub fn bit_shift(a: &Tensor, b: &Tensor, right: bool) -> KernelResult {
 pub fn where_select(cond: &Tensor, x: &Tensor, y: &Tensor) -> KernelResult {
     same_dtype("where", x, y)?;
     if cond.dtype() != DType::Bool {
-        return Err(format!("where needs a boolean condition, not {}", cond.dtype()));
+        return Err(format!("where needs a boolean condition, not {}", cond.dtype()).into());
     }
     let walk = BroadcastWalk::new([cond.shape(), x.shape(), y.shape()])?;
     let size = x.dtype().size();
@@ -241,7 +242,7 @@ pub fn sum(inputs: &[&Tensor]) -> KernelResult {
 pub fn mean(inputs: &[&Tensor]) -> KernelResult {
     let total = sum(inputs)?;
     if !total.dtype().is_float() {
-        return Err(unsupported("mean", total.dtype()));
+        return Err(unsupported("mean", total.dtype()).into());
     }
     div(&total, &from_f64s(total.dtype(), &[], vec![inputs.len() as f64]))
 }
@@ -250,7 +251,7 @@ pub fn mean(inputs: &[&Tensor]) -> KernelResult {
 pub fn prelu(x: &Tensor, slope: &Tensor) -> KernelResult {
     same_dtype("prelu", x, slope)?;
     if broadcast_shapes(x.shape(), slope.shape()).as_deref() != Ok(x.shape()) {
-        return Err(format!("prelu: {slope:?} does not broadcast to {x:?}"));
+        return Err(format!("prelu: {slope:?} does not broadcast to {x:?}").into());
     }
     dispatch!(number, "prelu", (x, slope), T => map2::<T>(x, slope, |x, s| if Num::is_negative(x) { s.mul(x) } else { x }))
 }

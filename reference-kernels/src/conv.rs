@@ -5,6 +5,7 @@ use crate::KernelResult;
 use crate::gemm::{Columns, KC, Matrix, Packed, gemm};
 use crate::num::{Num, dispatch, wide};
 use crate::shape::{ConvAttrs, ConvTransposeAttrs, Window, checked_elements, conv_transpose_window, conv_window};
+use gradus_ir::Violation;
 use gradus_ir::tensor::Tensor;
 use std::ops::Range;
 
@@ -38,12 +39,20 @@ pub fn sparse_conv(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, attrs: &C
 }
 
 /// Checks that the operands have the same type and the bias has `channels` elements.
-fn check_types(op: &str, x: &Tensor, w: &Tensor, bias: Option<&Tensor>, channels: Option<usize>) -> Result<(), String> {
+fn check_types(
+    op: &str,
+    x: &Tensor,
+    w: &Tensor,
+    bias: Option<&Tensor>,
+    channels: Option<usize>,
+) -> Result<(), Violation> {
     if x.dtype() != w.dtype() || bias.is_some_and(|b| b.dtype() != x.dtype()) {
-        return Err(format!("{op} operands differ in type: {x:?}, {w:?}"));
+        return Err(format!("{op} operands differ in type: {x:?}, {w:?}").into());
     }
     match bias {
-        Some(b) if b.rank() != 1 || Some(b.len()) != channels => Err(format!("{op} bias {b:?} does not fit {w:?}")),
+        Some(b) if b.rank() != 1 || Some(b.len()) != channels => {
+            Err(format!("{op} bias {b:?} does not fit {w:?}").into())
+        }
         _ => Ok(()),
     }
 }
@@ -60,9 +69,9 @@ pub(super) struct ConvPlan {
 
 impl ConvPlan {
     /// Checks shapes and attributes.
-    pub(super) fn new(x: &[usize], weight: &[usize], attrs: &ConvAttrs) -> Result<ConvPlan, String> {
+    pub(super) fn new(x: &[usize], weight: &[usize], attrs: &ConvAttrs) -> Result<ConvPlan, Violation> {
         if x.len() < 3 {
-            return Err(format!("a convolution needs spatial axes, which {x:?} lacks"));
+            return Err(format!("a convolution needs spatial axes, which {x:?} lacks").into());
         }
         let (group, mut window) = conv_window(x, weight, attrs)?;
         let shape = [&[x[0], weight[0]], window.output.as_slice()].concat();

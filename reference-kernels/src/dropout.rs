@@ -4,7 +4,7 @@
 //! seeded with the `seed` attribute, which is reproduced here.
 
 use crate::{cast, mul};
-use gradus_ir::{DType, Tensor};
+use gradus_ir::{DType, Tensor, Violation};
 
 const N: usize = 624;
 const M: usize = 397;
@@ -55,9 +55,9 @@ impl Twister {
 
 /// `Dropout` (13, training mode): returns the result and the mask of kept elements. `ratio` is the dropped fraction in
 /// [0, 1); 0 keeps everything.
-pub fn dropout(x: &Tensor, ratio: f64, seed: i64) -> Result<[Tensor; 2], String> {
+pub fn dropout(x: &Tensor, ratio: f64, seed: i64) -> Result<[Tensor; 2], Violation> {
     if !(0.0..1.0).contains(&ratio) {
-        return Err(format!("a dropout ratio of {ratio} is not in 0..1"));
+        return Err(format!("a dropout ratio of {ratio} is not in 0..1").into());
     }
     if ratio == 0.0 {
         return Ok([x.clone(), Tensor::from_bools(x.shape(), vec![1; x.len()])]);
@@ -71,7 +71,7 @@ pub fn dropout(x: &Tensor, ratio: f64, seed: i64) -> Result<[Tensor; 2], String>
 }
 
 /// Returns the scalar ratio.
-pub fn ratio_of(t: &Tensor) -> Result<f64, String> {
+pub fn ratio_of(t: &Tensor) -> Result<f64, Violation> {
     match (t.dtype(), t.to_f64()[..].first()) {
         (DType::F16 | DType::BF16 | DType::F32 | DType::F64, Some(&v)) => Ok(v),
         _ => Err("the dropout ratio must be one float".into()),

@@ -5,6 +5,7 @@ use crate::matmul::matmul;
 use crate::movement::{copy_view, expand, signed_strides, transpose};
 use crate::num::unsupported;
 use crate::reduce::{Reduction, reduce};
+use gradus_ir::Violation;
 use gradus_ir::tensor::{DType, Tensor};
 
 /// The label of an axis: a letter, or a larger number for axes of `...`.
@@ -22,12 +23,12 @@ pub struct Equation {
 
 impl Equation {
     /// Reads an equation such as `bij,bjk->bik`.
-    pub fn parse(text: &str, ranks: &[usize]) -> Result<Equation, String> {
+    pub fn parse(text: &str, ranks: &[usize]) -> Result<Equation, Violation> {
         let text: String = text.chars().filter(|c| *c != ' ').collect();
         let (left, right) = text.split_once("->").map_or((text.as_str(), None), |(l, r)| (l, Some(r)));
         let terms: Vec<&str> = left.split(',').collect();
         if terms.len() != ranks.len() {
-            return Err(format!("equation '{text}' is for {} operands, not {}", terms.len(), ranks.len()));
+            return Err(format!("equation '{text}' is for {} operands, not {}", terms.len(), ranks.len()).into());
         }
         let inputs = terms.iter().zip(ranks).map(|(term, &rank)| {
             let letters = term.replacen("...", "", 1).chars().count();
@@ -42,7 +43,7 @@ impl Equation {
         };
         let known = |l: &Label| inputs.iter().any(|t| t.contains(l));
         if !output.iter().enumerate().all(|(i, l)| known(l) && !output[..i].contains(l)) {
-            return Err(format!("the result of equation '{text}' should name axes of operands, each once"));
+            return Err(format!("the result of equation '{text}' should name axes of operands, each once").into());
         }
         Ok(Equation { inputs, output })
     }
@@ -51,8 +52,8 @@ impl Equation {
     pub fn output_dims<D: Copy>(
         &self,
         shapes: &[Vec<D>],
-        unify: impl Fn(D, D) -> Result<D, String>,
-    ) -> Result<Vec<D>, String> {
+        unify: impl Fn(D, D) -> Result<D, Violation>,
+    ) -> Result<Vec<D>, Violation> {
         let extent = |label: &Label| {
             let named = self.inputs.iter().zip(shapes).flat_map(|(t, s)| t.iter().zip(s));
             let mut all = named.filter(|(l, _)| *l == label).map(|(_, &d)| d);
@@ -66,11 +67,11 @@ impl Equation {
 }
 
 /// Labels of a term, in which `...` stands for `hidden` axes.
-fn labels(term: &str, hidden: usize) -> Result<Vec<Label>, String> {
+fn labels(term: &str, hidden: usize) -> Result<Vec<Label>, Violation> {
     let (before, after) = term.split_once("...").unwrap_or((term, ""));
     let letter = |c: char| match c {
         'a'..='z' | 'A'..='Z' => Ok(Label::from(c)),
-        _ => Err(format!("'{c}' in term '{term}' is not the name of an axis")),
+        _ => Err(format!("'{c}' in term '{term}' is not the name of an axis").into()),
     };
     let dots = (0..if term.contains("...") { hidden } else { 0 }).rev().map(|i| Ok(ELLIPSIS + u32::MAX / 2 - i as u32));
     before.chars().map(letter).chain(dots).chain(after.chars().map(letter)).collect()
@@ -96,7 +97,7 @@ struct LabeledTensor {
 
 impl LabeledTensor {
     /// Takes diagonals, so that labels are unique.
-    fn new(tensor: &Tensor, labels: &[Label]) -> Result<LabeledTensor, String> {
+    fn new(tensor: &Tensor, labels: &[Label]) -> Result<LabeledTensor, Violation> {
         let (mut shape, mut steps, mut kept): (Vec<usize>, Vec<isize>, Vec<Label>) = Default::default();
         for ((&label, &extent), step) in labels.iter().zip(tensor.shape()).zip(signed_strides(tensor.shape())) {
             match kept.iter().position(|&l| l == label) {
@@ -106,7 +107,7 @@ impl LabeledTensor {
                     kept.push(label);
                 }
                 Some(i) if shape[i] == extent => steps[i] += step,
-                Some(i) => return Err(format!("a diagonal of extents {} and {extent}", shape[i])),
+                Some(i) => return Err(format!("a diagonal of extents {} and {extent}", shape[i]).into()),
             }
         }
         let diagonal = if kept.len() == labels.len() { tensor.clone() } else { copy_view(tensor, &shape, &steps, 0)? };
@@ -114,7 +115,7 @@ impl LabeledTensor {
     }
 
     /// Sums over axes whose labels are not wanted.
-    fn summed(self, wanted: impl Fn(Label) -> bool) -> Result<LabeledTensor, String> {
+    fn summed(self, wanted: impl Fn(Label) -> bool) -> Result<LabeledTensor, Violation> {
         let (kept, gone): (Vec<usize>, Vec<usize>) = (0..self.labels.len()).partition(|&i| wanted(self.labels[i]));
         if gone.is_empty() {
             return Ok(self);
@@ -140,7 +141,7 @@ impl LabeledTensor {
 }
 
 /// Multiplies two operands and sums over labels that neither the result nor another operand needs.
-fn contract(a: LabeledTensor, b: LabeledTensor, wanted: impl Fn(Label) -> bool) -> Result<LabeledTensor, String> {
+fn contract(a: LabeledTensor, b: LabeledTensor, wanted: impl Fn(Label) -> bool) -> Result<LabeledTensor, Violation> {
     let a = a.summed(|l| wanted(l) || b.labels.contains(&l))?;
     let b = b.summed(|l| wanted(l) || a.labels.contains(&l))?;
     let both = |&l: &Label| a.labels.contains(&l) && b.labels.contains(&l);
@@ -172,7 +173,7 @@ pub fn einsum(inputs: &[&Tensor], equation: &str) -> KernelResult {
     let equation = Equation::parse(equation, &ranks)?;
     let first = inputs.first().ok_or("einsum needs an operand")?;
     if inputs.iter().any(|t| t.dtype() != first.dtype()) || first.dtype() == DType::Bool {
-        return Err(unsupported("einsum", first.dtype()));
+        return Err(unsupported("einsum", first.dtype()).into());
     }
     let mut named = inputs.iter().zip(&equation.inputs).map(|(t, labels)| LabeledTensor::new(t, labels));
     let mut product = named.next().ok_or("einsum needs an operand")??;

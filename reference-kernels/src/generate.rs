@@ -5,6 +5,7 @@ use crate::cast::{cast, from_f64s};
 use crate::movement::{buffer, from_bytes};
 use crate::num::unsupported;
 use crate::shape::{MAX_ELEMENTS, checked_elements, normalize_axis, product};
+use gradus_ir::Violation;
 use gradus_ir::eval::ints_to_tensor;
 use gradus_ir::tensor::{DType, Tensor};
 
@@ -13,7 +14,7 @@ pub fn constant_of_shape(shape: &[i64], value: &Tensor) -> KernelResult {
     let dims: Option<Vec<usize>> = shape.iter().map(|&d| usize::try_from(d).ok()).collect();
     let dims = dims.ok_or_else(|| format!("{shape:?} is not a shape"))?;
     if value.len() != 1 {
-        return Err(format!("constant_of_shape needs one element, not {value:?}"));
+        return Err(format!("constant_of_shape needs one element, not {value:?}").into());
     }
     from_bytes(value.dtype(), &dims, value.bytes().repeat(checked_elements(&dims)?))
 }
@@ -24,7 +25,7 @@ pub fn range(start: &Tensor, limit: &Tensor, delta: &Tensor) -> KernelResult {
         return Err("range needs three scalars of one type".into());
     }
     if start.dtype() == DType::Bool {
-        return Err(unsupported("range", DType::Bool));
+        return Err(unsupported("range", DType::Bool).into());
     }
     // f64 cannot represent all 64-bit integers.
     if let (Some(s), Some(l), Some(d)) = (start.to_i64(), limit.to_i64(), delta.to_i64()) {
@@ -40,7 +41,7 @@ pub fn range(start: &Tensor, limit: &Tensor, delta: &Tensor) -> KernelResult {
 }
 
 /// Returns the number of elements of an integer range.
-fn int_count(start: i128, limit: i128, delta: i128) -> Result<usize, String> {
+fn int_count(start: i128, limit: i128, delta: i128) -> Result<usize, Violation> {
     if delta == 0 {
         return Err("range with a step of 0".into());
     }
@@ -50,7 +51,7 @@ fn int_count(start: i128, limit: i128, delta: i128) -> Result<usize, String> {
 }
 
 /// Returns the number of elements of a float range.
-fn float_count(start: f64, limit: f64, delta: f64) -> Result<usize, String> {
+fn float_count(start: f64, limit: f64, delta: f64) -> Result<usize, Violation> {
     let count = ((limit - start) / delta).ceil();
     if count.is_nan() || count > MAX_ELEMENTS as f64 {
         return Err("range above 2^27 elements, or with a step of 0".into());
@@ -62,7 +63,7 @@ fn float_count(start: f64, limit: f64, delta: f64) -> Result<usize, String> {
 /// may have any number type, negative ones count from the end, and out-of-range ones select nothing.
 pub fn one_hot(indices: &Tensor, depth: i64, values: &Tensor, axis: i64) -> KernelResult {
     if values.shape() != [2] {
-        return Err(format!("one_hot needs an off and an on value, not {values:?}"));
+        return Err(format!("one_hot needs an off and an on value, not {values:?}").into());
     }
     let axis = normalize_axis(axis, indices.rank() + 1)?;
     let extent = usize::try_from(depth).map_err(|_| format!("a depth of {depth}"))?;
@@ -90,7 +91,7 @@ pub fn one_hot(indices: &Tensor, depth: i64, values: &Tensor, axis: i64) -> Kern
 /// rest.
 pub fn trilu(x: &Tensor, k: i64, upper: bool) -> KernelResult {
     let [.., rows, columns] = *x.shape() else {
-        return Err(format!("trilu needs matrices, not {:?}", x.shape()));
+        return Err(format!("trilu needs matrices, not {:?}", x.shape()).into());
     };
     let (size, mut out) = (x.dtype().size(), x.bytes().to_vec());
     let n = i64::try_from(columns).map_err(|e| e.to_string())?;
@@ -109,7 +110,7 @@ pub fn trilu(x: &Tensor, k: i64, upper: bool) -> KernelResult {
 /// `EyeLike` (9, 22): ones on the `k`-th diagonal of a matrix of `shape`, zeros elsewhere.
 pub fn eye_like(shape: &[usize], k: i64, dtype: DType) -> KernelResult {
     let [rows, columns] = *shape else {
-        return Err(format!("eye_like needs a matrix, not {shape:?}"));
+        return Err(format!("eye_like needs a matrix, not {shape:?}").into());
     };
     let mut out = vec![0; checked_elements(shape)?];
     for r in 0..rows {

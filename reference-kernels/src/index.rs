@@ -5,16 +5,17 @@ use crate::KernelResult;
 use crate::binary::{add, max2, min2, mul};
 use crate::movement::{around, buffer, from_bytes};
 use crate::shape::{normalize_axis, product, strides};
+use gradus_ir::Violation;
 use gradus_ir::tensor::{Tensor, checked_len};
 
 /// Returns the elements of an index tensor.
-fn indices_of(t: &Tensor) -> Result<Vec<i64>, String> {
-    t.to_i64().ok_or_else(|| format!("indices should be integers, not {}", t.dtype()))
+fn indices_of(t: &Tensor) -> Result<Vec<i64>, Violation> {
+    t.to_i64().ok_or_else(|| format!("indices should be integers, not {}", t.dtype()).into())
 }
 
 /// Normalizes an index into an axis of extent `n`; negative ones count from the end.
-fn resolve(index: i64, n: usize) -> Result<usize, String> {
-    normalize_axis(index, n).map_err(|_| format!("index {index} is out of range for an extent of {n}"))
+fn resolve(index: i64, n: usize) -> Result<usize, Violation> {
+    normalize_axis(index, n).map_err(|_| format!("index {index} is out of range for an extent of {n}").into())
 }
 
 /// `Gather` (1, 11, 13): the slices of `x` along `axis` at `indices`. The axis is replaced by the shape of `indices`.
@@ -38,10 +39,10 @@ pub fn gather(x: &Tensor, indices: &Tensor, axis: i64) -> KernelResult {
 }
 
 /// Returns the flat position in `x` of every element of an index tensor that replaces coordinates along `axis`.
-fn element_positions(x: &Tensor, indices: &Tensor, axis: usize) -> Result<Vec<usize>, String> {
+fn element_positions(x: &Tensor, indices: &Tensor, axis: usize) -> Result<Vec<usize>, Violation> {
     let fits = indices.rank() == x.rank() && (0..x.rank()).all(|i| i == axis || indices.shape()[i] <= x.shape()[i]);
     if !fits {
-        return Err(format!("indices of {:?} do not fit elements of {:?}", indices.shape(), x.shape()));
+        return Err(format!("indices of {:?} do not fit elements of {:?}", indices.shape(), x.shape()).into());
     }
     let (from, into) = (strides(x.shape()), strides(indices.shape()));
     let position = |(flat, index): (usize, i64)| {
@@ -66,8 +67,10 @@ pub fn gather_elements(x: &Tensor, indices: &Tensor, axis: i64) -> KernelResult 
 
 /// Returns the flat start of every slice selected by `indices` after `batch` leading axes, and the number of elements
 /// per slice.
-fn slice_positions(x: &Tensor, indices: &Tensor, batch: usize) -> Result<(Vec<usize>, usize), String> {
-    let wrong = || format!("indices of {:?} do not fit {:?} with {batch} batch axes", indices.shape(), x.shape());
+fn slice_positions(x: &Tensor, indices: &Tensor, batch: usize) -> Result<(Vec<usize>, usize), Violation> {
+    let wrong = || {
+        Violation::from(format!("indices of {:?} do not fit {:?} with {batch} batch axes", indices.shape(), x.shape()))
+    };
     let (&depth, rows) = indices.shape().split_last().ok_or_else(wrong)?;
     let end = depth.checked_add(batch).filter(|&e| e <= x.rank() && batch <= rows.len()).ok_or_else(wrong)?;
     if rows[..batch] != x.shape()[..batch] {
@@ -87,7 +90,7 @@ fn slice_positions(x: &Tensor, indices: &Tensor, batch: usize) -> Result<(Vec<us
         }
         Ok(at)
     };
-    Ok(((0..total).map(position).collect::<Result<_, String>>()?, slice))
+    Ok(((0..total).map(position).collect::<Result<_, Violation>>()?, slice))
 }
 
 /// `GatherND` (11, 12, 13): the slices of `x` at the leading coordinates given by the last axis of `indices`, after
@@ -123,7 +126,7 @@ pub enum ScatterReduction {
 /// Combines runs of `run` elements of `updates` with a copy of `x` at `positions`.
 fn scatter(x: &Tensor, updates: &Tensor, positions: &[usize], run: usize, how: ScatterReduction) -> KernelResult {
     if updates.dtype() != x.dtype() || positions.len().checked_mul(run) != Some(updates.len()) {
-        return Err(format!("updates {updates:?} do not fit {} runs of {run} of {x:?}", positions.len()));
+        return Err(format!("updates {updates:?} do not fit {} runs of {run} of {x:?}", positions.len()).into());
     }
     let bytes = run * x.dtype().size();
     let mut out = x.bytes().to_vec();
@@ -156,7 +159,7 @@ pub fn scatter_elements(
     how: ScatterReduction,
 ) -> KernelResult {
     if indices.shape() != updates.shape() {
-        return Err(format!("updates of {:?} for indices of {:?}", updates.shape(), indices.shape()));
+        return Err(format!("updates of {:?} for indices of {:?}", updates.shape(), indices.shape()).into());
     }
     scatter(x, updates, &element_positions(x, indices, normalize_axis(axis, x.rank())?)?, 1, how)
 }

@@ -36,11 +36,12 @@ mod unary;
 mod unpool;
 mod walk;
 
+use gradus_ir::Violation;
 use gradus_ir::tensor::Tensor;
 
-/// Result of a kernel: a tensor, or a message about the violated rule. Kernels are the bodies of ops' hooks, whose messages get
-/// the op's name and location from the verifier and the interpreter.
-pub type KernelResult = Result<Tensor, String>;
+/// Result of a kernel: a tensor, or the violated rule. Kernels are the bodies of ops' hooks, whose messages get the op's name and
+/// location from the verifier and the interpreter.
+pub type KernelResult = Result<Tensor, Violation>;
 
 pub use attention::*;
 pub use binary::*;

@@ -3,6 +3,7 @@
 use crate::KernelResult;
 use crate::cast::from_f64s;
 use crate::softmax::log_softmax;
+use gradus_ir::Violation;
 use gradus_ir::tensor::Tensor;
 
 /// The reduction of sample losses.
@@ -26,7 +27,7 @@ pub fn negative_log_likelihood_loss(
     ignored: Option<i64>,
     reduction: LossReduction,
 ) -> KernelResult {
-    let wrong = || format!("a loss of {x:?} for {target:?} with weights {weight:?}");
+    let wrong = || Violation::from(format!("a loss of {x:?} for {target:?} with weights {weight:?}"));
     let (&[n, c, ref rest @ ..], Some(classes)) = (x.shape(), target.to_i64()) else { return Err(wrong()) };
     let fits = target.shape().split_first() == Some((&n, rest)) && weight.is_none_or(|w| w.shape() == [c]);
     if !fits || !x.dtype().is_float() {
@@ -61,7 +62,7 @@ pub fn softmax_cross_entropy_loss(
     weight: Option<&Tensor>,
     ignored: Option<i64>,
     reduction: LossReduction,
-) -> Result<[Tensor; 2], String> {
+) -> Result<[Tensor; 2], Violation> {
     let logs = log_softmax(scores, 1, false)?;
     Ok([negative_log_likelihood_loss(&logs, labels, weight, ignored, reduction)?, logs])
 }

@@ -6,13 +6,14 @@ use crate::gemm::{Matrix, Packed, gemm as product};
 use crate::num::{Num, dispatch, wide};
 use crate::shape::{broadcast_shapes, checked_elements, matmul_output_dims};
 use crate::walk::{BroadcastWalk, zip_map};
+use gradus_ir::Violation;
 use gradus_ir::tensor::Tensor;
 
 /// `MatMul` (1, 9, 13): the product of matrices, batches of matrices (which broadcast) or vectors, as NumPy's `matmul`.
 /// Every type except `Bool`; integers wrap.
 pub fn matmul(a: &Tensor, b: &Tensor) -> KernelResult {
     if a.dtype() != b.dtype() {
-        return Err(format!("matmul of {a:?} and {b:?}"));
+        return Err(format!("matmul of {a:?} and {b:?}").into());
     }
     dispatch!(number, "matmul", (a, b), T => {
         let (a_elements, b_elements) = (a.as_slice::<T>(), b.as_slice::<T>());
@@ -24,9 +25,9 @@ pub fn matmul(a: &Tensor, b: &Tensor) -> KernelResult {
 
 /// Returns the product of two matrices without the products with zeros of the sparse operand.
 pub fn sparse_matmul(a: &Tensor, b: &Tensor, right_is_sparse: bool) -> KernelResult {
-    let (&[m, k], &[l, n]) = (a.shape(), b.shape()) else { return Err(format!("a product of {a:?} and {b:?}")) };
+    let (&[m, k], &[l, n]) = (a.shape(), b.shape()) else { return Err(format!("a product of {a:?} and {b:?}").into()) };
     if k != l || a.dtype() != b.dtype() {
-        return Err(format!("a product of {a:?} and {b:?}"));
+        return Err(format!("a product of {a:?} and {b:?}").into());
     }
     dispatch!(number, "matmul", (a, b), T => {
         let (left, right) = (a.as_slice::<T>(), b.as_slice::<T>());
@@ -63,7 +64,7 @@ pub fn compressed_rows(a: &Tensor, rows: &CompressedRows<'_>, places: &[usize], 
     let CompressedRows { values, offsets, ends } = *rows;
     let is_ended = ends.is_sorted() && ends.first().is_none_or(|&end| end >= 0);
     if a.dtype() != values.dtype() || bias.is_some_and(|bias| bias.len() != ends.len()) {
-        return Err(format!("a product of {values:?} and {a:?}"));
+        return Err(format!("a product of {values:?} and {a:?}").into());
     }
     if !is_ended || ends.last().map_or(0, |&end| end as usize) > offsets.len().min(values.len()) {
         return Err("ends of rows that are not in order, or beyond the nonzeros".into());
@@ -100,7 +101,7 @@ pub(super) fn stacked<T: Num, C: Clone + Default>(
     b_shape: &[usize],
     start: C,
     add: impl Fn(&mut C, T),
-) -> Result<(Vec<usize>, Vec<C>), String> {
+) -> Result<(Vec<usize>, Vec<C>), Violation> {
     let shape = matmul_output_dims(a_shape, b_shape)?;
     let k = a_shape[a_shape.len() - 1];
     let mut out = vec![if k == 0 { C::default() } else { start }; checked_elements(&shape)?];
@@ -131,9 +132,9 @@ pub(super) fn stacked<T: Num, C: Clone + Default>(
 
 /// `Det` (11, 22): the determinants of square float matrices, by elimination in `f64`.
 pub fn det(x: &Tensor) -> KernelResult {
-    let &[ref batch @ .., n, m] = x.shape() else { return Err(format!("the determinant of {x:?}")) };
+    let &[ref batch @ .., n, m] = x.shape() else { return Err(format!("the determinant of {x:?}").into()) };
     if n != m || !x.dtype().is_float() {
-        return Err(format!("the determinant of {x:?}"));
+        return Err(format!("the determinant of {x:?}").into());
     }
     let (mut data, count) = (x.to_f64(), checked_elements(batch)?);
     let one = |matrix: &mut [f64]| {
@@ -180,23 +181,23 @@ impl Default for GemmAttrs {
 }
 
 /// Returns the shape of [`gemm`] of matrices of shapes `a` and `b`.
-pub fn gemm_output_dims(a: &[usize], b: &[usize], trans_a: bool, trans_b: bool) -> Result<Vec<usize>, String> {
+pub fn gemm_output_dims(a: &[usize], b: &[usize], trans_a: bool, trans_b: bool) -> Result<Vec<usize>, Violation> {
     let (&[r, s], &[t, u]) = (a, b) else {
-        return Err(format!("gemm needs matrices, not {a:?} and {b:?}"));
+        return Err(format!("gemm needs matrices, not {a:?} and {b:?}").into());
     };
     let ((m, k), (l, n)) = (if trans_a { (s, r) } else { (r, s) }, if trans_b { (u, t) } else { (t, u) });
-    if k == l { Ok(vec![m, n]) } else { Err(format!("gemm of {a:?} and {b:?}: the inner extents differ")) }
+    if k == l { Ok(vec![m, n]) } else { Err(format!("gemm of {a:?} and {b:?}: the inner extents differ").into()) }
 }
 
 /// `Gemm` (7, 9, 11, 13): `alpha * a * b + beta * c` of matrices, where `c` broadcasts to the product.
 pub fn gemm(a: &Tensor, b: &Tensor, c: Option<&Tensor>, attrs: &GemmAttrs) -> KernelResult {
     if a.dtype() != b.dtype() || c.is_some_and(|c| c.dtype() != a.dtype()) {
-        return Err(format!("gemm of {a:?}, {b:?} and {c:?}"));
+        return Err(format!("gemm of {a:?}, {b:?} and {c:?}").into());
     }
     let shape = gemm_output_dims(a.shape(), b.shape(), attrs.trans_a, attrs.trans_b)?;
     let size = checked_elements(&shape)?;
     if c.is_some_and(|c| broadcast_shapes(c.shape(), &shape).as_ref() != Ok(&shape)) {
-        return Err(format!("gemm: {c:?} does not broadcast to {shape:?}"));
+        return Err(format!("gemm: {c:?} does not broadcast to {shape:?}").into());
     }
     let c = c.map(wide).transpose()?;
     let (m, n, k) = (shape[0], shape[1], a.shape()[usize::from(!attrs.trans_a)]);

@@ -7,6 +7,7 @@ use crate::shape::{
     checked_elements, flatten_dims, normalize_axes, normalize_axis, product, reshape_dims, squeeze_dims, strides,
     unsqueeze_dims,
 };
+use gradus_ir::Violation;
 use gradus_ir::tensor::{DType, Tensor};
 
 /// Creates a tensor of `bytes`.
@@ -15,7 +16,7 @@ pub(super) fn from_bytes(dtype: DType, shape: &[usize], bytes: Vec<u8>) -> Kerne
 }
 
 /// Allocates a buffer for a result of `shape`.
-pub(super) fn buffer(dtype: DType, shape: &[usize]) -> Result<Vec<u8>, String> {
+pub(super) fn buffer(dtype: DType, shape: &[usize]) -> Result<Vec<u8>, Violation> {
     Ok(Vec::with_capacity(checked_elements(shape)? * dtype.size()))
 }
 
@@ -87,7 +88,7 @@ pub fn transpose(x: &Tensor, perm: &[i64]) -> KernelResult {
     let reversed: Vec<usize> = (0..rank).rev().collect();
     let perm = if perm.is_empty() { reversed } else { normalize_axes(perm, rank)? };
     if perm.len() != rank {
-        return Err(format!("a permutation of {rank} axes cannot have {} entries", perm.len()));
+        return Err(format!("a permutation of {rank} axes cannot have {} entries", perm.len()).into());
     }
     let from = signed_strides(x.shape());
     let shape: Vec<usize> = perm.iter().map(|&p| x.shape()[p]).collect();
@@ -164,7 +165,7 @@ pub fn slice(x: &Tensor, starts: &[i64], ends: &[i64], axes: &[i64], steps: &[i6
 }
 
 /// Returns the start index and number of elements of a slice along an axis of extent `n`, by NumPy's rules.
-pub fn slice_axis(n: usize, start: i64, end: i64, step: i64) -> Result<(usize, usize), String> {
+pub fn slice_axis(n: usize, start: i64, end: i64, step: i64) -> Result<(usize, usize), Violation> {
     let n = i64::try_from(n).map_err(|e| e.to_string())?;
     // Only a descending slice may end before the first element, at -1.
     let (low, high) = if step < 0 { (-1, n - 1) } else { (0, n) };
@@ -193,7 +194,7 @@ pub fn concat(inputs: &[&Tensor], axis: i64) -> KernelResult {
     for t in inputs {
         let fits = t.rank() == shape.len() && (0..shape.len()).all(|i| i == axis || t.shape()[i] == shape[i]);
         if !fits || t.dtype() != first.dtype() {
-            return Err(format!("concat of {first:?} and {t:?} along axis {axis}"));
+            return Err(format!("concat of {first:?} and {t:?} along axis {axis}").into());
         }
         shape[axis] = shape[axis].checked_add(t.shape()[axis]).ok_or("the result is too large")?;
     }
@@ -211,11 +212,11 @@ pub fn concat(inputs: &[&Tensor], axis: i64) -> KernelResult {
 }
 
 /// `Split` (2, 11, 13, 18): splits `x` along `axis` into parts of the given `sizes`, which add up to its extent.
-pub fn split(x: &Tensor, axis: i64, sizes: &[usize]) -> Result<Vec<Tensor>, String> {
+pub fn split(x: &Tensor, axis: i64, sizes: &[usize]) -> Result<Vec<Tensor>, Violation> {
     let axis = normalize_axis(axis, x.rank())?;
     let total = sizes.iter().try_fold(0usize, |sum, &s| sum.checked_add(s));
     if total != Some(x.shape()[axis]) {
-        return Err(format!("parts {sizes:?} do not add up to axis {axis} of {:?}", x.shape()));
+        return Err(format!("parts {sizes:?} do not add up to axis {axis} of {:?}", x.shape()).into());
     }
     let (view, mut shape, mut from) = (signed_strides(x.shape()), x.shape().to_vec(), 0);
     let mut part = |&size: &usize| {
@@ -228,9 +229,9 @@ pub fn split(x: &Tensor, axis: i64, sizes: &[usize]) -> Result<Vec<Tensor>, Stri
 }
 
 /// Sizes of the parts of an axis of extent `n` for `Split` with `num_outputs`: equal, except for a smaller last one.
-pub fn split_sizes(n: usize, num_outputs: usize) -> Result<Vec<usize>, String> {
+pub fn split_sizes(n: usize, num_outputs: usize) -> Result<Vec<usize>, Violation> {
     if num_outputs == 0 || num_outputs > super::shape::MAX_ELEMENTS {
-        return Err(format!("cannot split into {num_outputs} parts"));
+        return Err(format!("cannot split into {num_outputs} parts").into());
     }
     let chunk = n.div_ceil(num_outputs);
     Ok((0..num_outputs).map(|i| chunk.min(n.saturating_sub(chunk.saturating_mul(i)))).collect())
@@ -242,7 +243,7 @@ fn rearrange(x: &Tensor, split: Vec<usize>, perm: &[i64], shape: Vec<usize>) -> 
 }
 
 /// Returns the extents `[N, C, H, W]` and the block size.
-fn blocks(op: &str, x: &Tensor, block: i64) -> Result<([usize; 4], usize), String> {
+fn blocks(op: &str, x: &Tensor, block: i64) -> Result<([usize; 4], usize), Violation> {
     let dims =
         <[usize; 4]>::try_from(x.shape()).map_err(|_| format!("{op} needs [N, C, H, W], not {:?}", x.shape()))?;
     let block = usize::try_from(block).ok().filter(|b| (1..1 << 16).contains(b));
@@ -254,7 +255,7 @@ fn blocks(op: &str, x: &Tensor, block: i64) -> Result<([usize; 4], usize), Strin
 pub fn depth_to_space(x: &Tensor, block: i64, column_major: bool) -> KernelResult {
     let ([n, c, h, w], b) = blocks("depth_to_space", x, block)?;
     if !c.is_multiple_of(b * b) {
-        return Err(format!("{c} channels are not a multiple of {b} squared"));
+        return Err(format!("{c} channels are not a multiple of {b} squared").into());
     }
     let (d, shape) = (c / (b * b), vec![n, c / (b * b), h * b, w * b]);
     if column_major {
@@ -268,7 +269,7 @@ pub fn depth_to_space(x: &Tensor, block: i64, column_major: bool) -> KernelResul
 pub fn space_to_depth(x: &Tensor, block: i64, column_major: bool) -> KernelResult {
     let ([n, c, h, w], b) = blocks("space_to_depth", x, block)?;
     if !h.is_multiple_of(b) || !w.is_multiple_of(b) {
-        return Err(format!("{h} by {w} is not a multiple of {b}"));
+        return Err(format!("{h} by {w} is not a multiple of {b}").into());
     }
     let perm = if column_major { [0, 1, 3, 5, 2, 4] } else { [0, 3, 5, 1, 2, 4] };
     rearrange(x, vec![n, c, h / b, b, w / b, b], &perm, vec![n, c * b * b, h / b, w / b])

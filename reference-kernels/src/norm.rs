@@ -7,21 +7,22 @@ use crate::movement::around;
 use crate::num::{Num, Real, dispatch, unsupported};
 use crate::reduce::{Reduction, reduce};
 use crate::shape::{broadcast_shapes, normalize_axis};
+use gradus_ir::Violation;
 use gradus_ir::eval::floats_to_tensor;
 use gradus_ir::tensor::{DType, Tensor};
 
 /// Returns a float vector of `n` elements, as `f64`.
-fn vector(op: &str, name: &str, t: &Tensor, n: usize) -> Result<Vec<f64>, String> {
+fn vector(op: &str, name: &str, t: &Tensor, n: usize) -> Result<Vec<f64>, Violation> {
     if t.shape() != [n] || !t.dtype().is_float() {
-        return Err(format!("{op}: {name} should be a float vector of {n} elements, not {t:?}"));
+        return Err(format!("{op}: {name} should be a float vector of {n} elements, not {t:?}").into());
     }
     Ok(t.to_f64())
 }
 
 /// Returns the number of channels (the extent of axis 1) and of elements per channel.
-fn channels(op: &str, x: &Tensor) -> Result<(usize, usize), String> {
+fn channels(op: &str, x: &Tensor) -> Result<(usize, usize), Violation> {
     if x.rank() < 2 {
-        return Err(format!("{op} needs [N, C, ...], not {:?}", x.shape()));
+        return Err(format!("{op} needs [N, C, ...], not {:?}", x.shape()).into());
     }
     Ok((x.shape()[1], around(x.shape(), 1).1))
 }
@@ -81,12 +82,12 @@ pub fn batch_normalization_training(
     var: &Tensor,
     epsilon: f64,
     momentum: f64,
-) -> Result<BatchStatistics, String> {
+) -> Result<BatchStatistics, Violation> {
     let op = "batch_normalization";
     let (c, inner) = channels(op, x)?;
     let (scale, bias) = (vector(op, "scale", scale, c)?, vector(op, "bias", bias, c)?);
     let (old_mean, old_var) = (vector(op, "mean", mean, c)?, vector(op, "var", var, c)?);
-    let data = if x.dtype().is_float() { x.to_f64() } else { return Err(format!("{op} of {x:?}")) };
+    let data = if x.dtype().is_float() { x.to_f64() } else { return Err(format!("{op} of {x:?}").into()) };
     let statistics = |i: usize| {
         let rows = || data.chunks_exact(inner.max(1)).skip(i).step_by(c).flatten();
         let n = rows().count() as f64;
@@ -132,7 +133,7 @@ pub fn group_normalization(x: &Tensor, scale: &Tensor, bias: &Tensor, groups: i6
     let known = usize::try_from(groups).ok().filter(|&g| g > 0 && c.is_multiple_of(g));
     let groups = known.ok_or_else(|| format!("{op}: {c} channels do not split into {groups} groups"))?;
     if x.is_empty() {
-        return if x.dtype().is_float() { Ok(x.clone()) } else { Err(unsupported(op, x.dtype())) };
+        return if x.dtype().is_float() { Ok(x.clone()) } else { Err(unsupported(op, x.dtype()).into()) };
     }
     let per_group = c / groups;
     dispatch!(float, op, (x), T => {
@@ -153,7 +154,7 @@ pub fn group_normalization(x: &Tensor, scale: &Tensor, bias: &Tensor, groups: i6
 fn affine(op: &str, x: &Tensor, scale: &Tensor, bias: Option<&Tensor>) -> KernelResult {
     for t in bias.iter().chain([&scale]) {
         if broadcast_shapes(x.shape(), t.shape()).as_deref() != Ok(x.shape()) {
-            return Err(format!("{op}: {t:?} does not broadcast to {x:?}"));
+            return Err(format!("{op}: {t:?} does not broadcast to {x:?}").into());
         }
     }
     let scaled = mul(x, scale)?;
@@ -169,7 +170,7 @@ pub fn layer_normalization(
     bias: Option<&Tensor>,
     axis: i64,
     epsilon: f64,
-) -> Result<[Tensor; 3], String> {
+) -> Result<[Tensor; 3], Violation> {
     let op = "layer_normalization";
     let axis = normalize_axis(axis, x.rank())?;
     let shape: Vec<usize> = x.shape().iter().enumerate().map(|(i, &d)| if i < axis { d } else { 1 }).collect();
@@ -220,7 +221,11 @@ pub fn mean_variance_normalization(x: &Tensor, axes: &[i64]) -> KernelResult {
     // Rounding may make the variance negative.
     let deviation = variance.to_f64().iter().map(|v| v.max(0.0).sqrt() + 1e-9).collect();
     let y = div(&sub(&wide, &center)?, &floats_to_tensor(DType::F64, variance.shape(), deviation))?;
-    if x.dtype().is_float() { cast(&y, x.dtype()) } else { Err(unsupported("mean_variance_normalization", x.dtype())) }
+    if x.dtype().is_float() {
+        cast(&y, x.dtype())
+    } else {
+        Err(unsupported("mean_variance_normalization", x.dtype()).into())
+    }
 }
 
 /// Attributes of [`lrn`].
@@ -276,7 +281,7 @@ pub fn lp_normalization(x: &Tensor, axis: i64, p: i64) -> KernelResult {
     let axis = normalize_axis(axis, x.rank())?;
     let (extent, inner) = (x.shape()[axis], around(x.shape(), axis).1);
     if !(1..=2).contains(&p) {
-        return Err(format!("lp_normalization is not defined for p = {p}"));
+        return Err(format!("lp_normalization is not defined for p = {p}").into());
     }
     dispatch!(float, "lp_normalization", (x), T => {
         let mut out = x.as_slice::<T>().into_owned();

@@ -16,7 +16,7 @@ macro_rules! dispatch {
         let stated = $x.dtype();
         $crate::num::widened([$x $(, $y)*], |[$x $(, $y)*]| match $x.dtype() {
             $(gradus_ir::tensor::DType::$d => { type $t = $r; $body })*
-            _ => Err($crate::num::unsupported($op, stated)),
+            _ => Err($crate::num::unsupported($op, stated).into()),
         })
     }};
     (number, $op:expr, $x:tt, $t:ident => $body:expr) => {

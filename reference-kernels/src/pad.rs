@@ -3,6 +3,7 @@
 use crate::KernelResult;
 use crate::movement::{buffer, from_bytes};
 use crate::shape::{normalize_axes, strides};
+use gradus_ir::Violation;
 use gradus_ir::tensor::Tensor;
 
 /// The source of padding elements.
@@ -28,11 +29,11 @@ type Segment = (usize, Option<usize>);
 pub fn pad(x: &Tensor, pads: &[i64], axes: &[i64], mode: PadMode, value: Option<&Tensor>) -> KernelResult {
     let axes = if axes.is_empty() { (0..x.rank()).collect() } else { normalize_axes(axes, x.rank())? };
     if pads.len() != axes.len() * 2 {
-        return Err(format!("{} axes need twice as many pads, not {}", axes.len(), pads.len()));
+        return Err(format!("{} axes need twice as many pads, not {}", axes.len(), pads.len()).into());
     }
     let fill = match value {
         Some(v) if v.dtype() != x.dtype() || v.len() != 1 => {
-            return Err(format!("the padding should be one {}, not {v:?}", x.dtype()));
+            return Err(format!("the padding should be one {}, not {v:?}", x.dtype()).into());
         }
         Some(v) => v.bytes().to_vec(),
         None => vec![0; x.dtype().size()],
@@ -51,7 +52,7 @@ pub fn pad(x: &Tensor, pads: &[i64], axes: &[i64], mode: PadMode, value: Option<
 }
 
 /// Returns the shape after padding; `axes` are normalized.
-pub fn pad_dims(input: &[usize], pads: &[i64], axes: &[usize]) -> Result<Vec<usize>, String> {
+pub fn pad_dims(input: &[usize], pads: &[i64], axes: &[usize]) -> Result<Vec<usize>, Violation> {
     let mut shape = input.to_vec();
     for (i, &axis) in axes.iter().enumerate() {
         let sum = |n: i64| n.checked_add(*pads.get(i)?)?.checked_add(*pads.get(i + axes.len())?);
@@ -63,7 +64,7 @@ pub fn pad_dims(input: &[usize], pads: &[i64], axes: &[usize]) -> Result<Vec<usi
 }
 
 /// Runs of input positions for the output positions along one axis.
-fn axis_map(n: usize, out: usize, before: i64, mode: PadMode) -> Result<Vec<Segment>, String> {
+fn axis_map(n: usize, out: usize, before: i64, mode: PadMode) -> Result<Vec<Segment>, Violation> {
     let (n, before) = (i128::try_from(n).map_err(|e| e.to_string())?, i128::from(before));
     if n == 0 && mode != PadMode::Constant && out > 0 {
         return Err("an empty axis can only be padded with a constant".into());

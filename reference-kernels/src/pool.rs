@@ -5,6 +5,7 @@ use crate::cast::from_f64s;
 use crate::movement::{buffer, from_bytes};
 use crate::num::{Num, dispatch, unsupported};
 use crate::shape::{Window, WindowAttrs, checked_elements, pool_window};
+use gradus_ir::Violation;
 use gradus_ir::tensor::{DType, Tensor};
 use std::ops::Range;
 
@@ -76,7 +77,7 @@ fn each_window<T: Num, R: Clone + Default>(
     shape: &[usize],
     window: &Window,
     f: impl Fn(usize, &[T], &[usize], usize) -> R,
-) -> Result<Vec<R>, String> {
+) -> Result<Vec<R>, Violation> {
     let out_shape = [&shape[..2], window.output.as_slice()].concat();
     let mut out = vec![R::default(); checked_elements(&out_shape)?];
     if out.is_empty() || window.input.contains(&0) {
@@ -104,7 +105,7 @@ fn out_shape(x: &Tensor, window: &Window) -> Vec<usize> {
 /// `MaxPool` (1, 8, 10, 11, 12, 22) of `[N, C, D...]`: the maximum of every window, and its index in the flattened
 /// input, row-major or, with `column_major` (`storage_order` 1), column-major per image. Every number type. A window in
 /// the padding yields the lowest value and index -1.
-pub fn max_pool(x: &Tensor, attrs: &WindowAttrs, column_major: bool) -> Result<[Tensor; 2], String> {
+pub fn max_pool(x: &Tensor, attrs: &WindowAttrs, column_major: bool) -> Result<[Tensor; 2], Violation> {
     let window = pool_window(x.shape(), attrs)?;
     let shape = out_shape(x, &window);
     let area: usize = window.input.iter().product();
@@ -188,7 +189,7 @@ pub fn lp_pool(x: &Tensor, attrs: &WindowAttrs, p: i64) -> KernelResult {
 /// Applies `f` to every channel of `[N, C, D...]`; the spatial extents become 1.
 fn global<T: Num>(x: &Tensor, f: impl Fn(&[T]) -> T) -> KernelResult {
     if x.rank() < 2 {
-        return Err(format!("global pooling needs [N, C, ...], not {:?}", x.shape()));
+        return Err(format!("global pooling needs [N, C, ...], not {:?}", x.shape()).into());
     }
     let shape: Vec<usize> = x.shape().iter().enumerate().map(|(i, &d)| if i < 2 { d } else { 1 }).collect();
     let images = checked_elements(&shape)?;
@@ -208,7 +209,7 @@ pub fn global_average_pool(x: &Tensor) -> KernelResult {
 /// `GlobalMaxPool` (1, 22): the maximum of every channel of `[N, C, D...]`; NaN propagates.
 pub fn global_max_pool(x: &Tensor) -> KernelResult {
     if x.dtype() == DType::Bool {
-        return Err(unsupported("global_max_pool", x.dtype()));
+        return Err(unsupported("global_max_pool", x.dtype()).into());
     }
     dispatch!(number, "global_max_pool", (x), T => global::<T>(x, |image| {
         image.iter().fold(T::LOWEST, |m, &v| Num::max(m, v))

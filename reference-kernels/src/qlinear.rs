@@ -18,7 +18,7 @@ fn elementwise(
 ) -> KernelResult {
     let parameters = [a, b].into_iter().flat_map(|q| [q.scale, q.zero]).chain([y_scale, y_zero]);
     if let Some(one) = parameters.into_iter().find(|one| !one.shape().is_empty()) {
-        return Err(format!("a scale or zero point of shape {:?} is not a scalar", one.shape()));
+        return Err(format!("a scale or zero point of shape {:?} is not a scalar", one.shape()).into());
     }
     let real = |q: Quantized<'_>| dequantize_linear(q.value, q.scale, Some(q.zero), DType::F32, 0, 0);
     let attrs =
@@ -45,15 +45,17 @@ pub fn table(x: &Tensor, table: &Tensor, axis: usize) -> KernelResult {
         DType::U8 => 0,
         // The bytes of negative integers are those from 128 on.
         DType::I8 => 128,
-        other => return Err(unsupported(op, other)),
+        other => return Err(unsupported(op, other).into()),
     };
     let (extent, inner) = match table.shape() {
         &[VALUES] => (1, bytes.len()),
         &[n, VALUES] if x.shape().get(axis) == Some(&n) => (n, x.shape()[axis + 1..].iter().product()),
-        other => return Err(format!("{op}: a table of {other:?} does not fit {:?} along axis {axis}", x.shape())),
+        other => {
+            return Err(format!("{op}: a table of {other:?} does not fit {:?} along axis {axis}", x.shape()).into());
+        }
     };
     if table.dtype().size() != 1 || table.dtype().is_float() {
-        return Err(unsupported(op, table.dtype()));
+        return Err(unsupported(op, table.dtype()).into());
     }
     let entry = |(i, &byte): (usize, &u8)| {
         let row = i / inner.max(1) % extent;

@@ -9,22 +9,23 @@ use crate::matmul::stacked;
 use crate::num::unsupported;
 use crate::shape::{ConvAttrs, broadcast_shapes, normalize_axis};
 use crate::walk::{BroadcastWalk, zip_map};
+use gradus_ir::Violation;
 use gradus_ir::eval::floats_to_tensor;
 use gradus_ir::tensor::{DType, Tensor};
 
 /// Subtracts the zero point, broadcast from `shape`, from an 8-bit tensor. The differences are 9-bit integers stored as
 /// `f32`, in which sums of 256 products are exact and faster than in integers.
-fn centered(op: &str, x: &Tensor, zero: Option<&Tensor>, shape: &[usize]) -> Result<Vec<f32>, String> {
-    let values = |t: &Tensor| -> Result<Vec<f32>, String> {
+fn centered(op: &str, x: &Tensor, zero: Option<&Tensor>, shape: &[usize]) -> Result<Vec<f32>, Violation> {
+    let values = |t: &Tensor| -> Result<Vec<f32>, Violation> {
         match t.dtype() {
             DType::I8 => Ok(t.as_slice::<i8>().iter().map(|&v| v.into()).collect()),
             DType::U8 => Ok(t.as_slice::<u8>().iter().map(|&v| v.into()).collect()),
-            other => Err(unsupported(op, other)),
+            other => Err(unsupported(op, other).into()),
         }
     };
     let Some(zero) = zero else { return values(x) };
     if zero.dtype() != x.dtype() || broadcast_shapes(x.shape(), shape)? != x.shape() {
-        return Err(format!("{op}: the zero point {zero:?} does not fit {x:?}"));
+        return Err(format!("{op}: the zero point {zero:?} does not fit {x:?}").into());
     }
     Ok(zip_map(&BroadcastWalk::new([x.shape(), shape])?, &values(x)?, &values(zero)?, |v, z| v - z))
 }
@@ -50,7 +51,7 @@ fn integer_product(
     a_zero: Option<&Tensor>,
     b: &Tensor,
     b_zero: Option<&Tensor>,
-) -> Result<(Vec<usize>, Vec<i32>), String> {
+) -> Result<(Vec<usize>, Vec<i32>), Violation> {
     let shape = |z: Option<&Tensor>, axis: usize, rank| z.map_or(vec![], |z| along(z, axis, rank));
     let a_shape = shape(a_zero, a.rank().saturating_sub(2), a.rank());
     let b_shape = shape(b_zero, b.rank().saturating_sub(1), b.rank());
@@ -74,13 +75,13 @@ fn integer_conv(
     w_zero: Option<&Tensor>,
     bias: Option<&Tensor>,
     attrs: &ConvAttrs,
-) -> Result<(Vec<usize>, Vec<i32>), String> {
+) -> Result<(Vec<usize>, Vec<i32>), Violation> {
     if x_zero.is_some_and(|z| z.len() != 1) {
-        return Err(format!("{op}: the input's zero point should be a scalar"));
+        return Err(format!("{op}: the input's zero point should be a scalar").into());
     }
     let plan = ConvPlan::new(x.shape(), w.shape(), attrs)?;
     if bias.is_some_and(|b| b.dtype() != DType::I32 || b.shape() != [w.shape()[0]]) {
-        return Err(format!("{op}: the bias {bias:?} does not fit {w:?}"));
+        return Err(format!("{op}: the bias {bias:?} does not fit {w:?}").into());
     }
     let w_shape = w_zero.map_or(vec![], |z| along(z, 0, w.rank()));
     let (input, weight) = (centered(op, x, x_zero, &[])?, centered(op, w, w_zero, &w_shape)?);
@@ -114,9 +115,9 @@ pub struct Quantized<'a> {
 }
 
 /// Computes `a * b / c` of scales, rounded after each operation; `a` and `c` are scalars.
-fn rescale(op: &str, a: &Tensor, b: &Tensor, c: &Tensor) -> Result<Vec<f64>, String> {
+fn rescale(op: &str, a: &Tensor, b: &Tensor, c: &Tensor) -> Result<Vec<f64>, Violation> {
     if a.len() != 1 || c.len() != 1 || a.dtype() != b.dtype() || a.dtype() != c.dtype() {
-        return Err(format!("{op}: scales {a:?}, {b:?} and {c:?} are incompatible"));
+        return Err(format!("{op}: scales {a:?}, {b:?} and {c:?} are incompatible").into());
     }
     let scalar = |t: &Tensor| t.reshape(vec![]);
     Ok(div(&mul(b, &scalar(a)?)?, &scalar(c)?)?.to_f64())
@@ -125,11 +126,11 @@ fn rescale(op: &str, a: &Tensor, b: &Tensor, c: &Tensor) -> Result<Vec<f64>, Str
 /// Scales sums (`scale` is a scalar or has the given shape), rounds, adds the zero point and saturates.
 fn rescaled(shape: &[usize], sums: &[i32], scale: (&[f64], &[usize]), zero: &Tensor) -> KernelResult {
     if zero.len() != 1 {
-        return Err(format!("the result's zero point should be a scalar, not {zero:?}"));
+        return Err(format!("the result's zero point should be a scalar, not {zero:?}").into());
     }
     let walk = BroadcastWalk::new([shape, scale.1])?;
     if walk.shape != shape {
-        return Err(format!("scales of {:?} do not fit a result of {shape:?}", scale.1));
+        return Err(format!("scales of {:?} do not fit a result of {shape:?}", scale.1).into());
     }
     let z = zero.to_f64()[0];
     let f = |sum: i32, s: f64| (f64::from(sum) * s).round_ties_even() + z;
@@ -140,7 +141,7 @@ fn rescaled(shape: &[usize], sums: &[i32], scale: (&[f64], &[usize]), zero: &Ten
 /// column.
 pub fn requantize(sums: &Tensor, scale: &Tensor, zero: &Tensor) -> KernelResult {
     if sums.dtype() != DType::I32 {
-        return Err(unsupported("requantize", sums.dtype()));
+        return Err(unsupported("requantize", sums.dtype()).into());
     }
     let along = along(scale, sums.rank().saturating_sub(1), sums.rank());
     rescaled(sums.shape(), &sums.as_slice::<i32>(), (&scale.to_f64(), &along), zero)
@@ -157,7 +158,7 @@ pub fn qlinear_matmul(a: Quantized<'_>, b: Quantized<'_>, y_scale: &Tensor, y_ze
         return rescaled(&shape, &sums, (&scale, &along(b.scale, rank.saturating_sub(1), rank)), y_zero);
     }
     if b.scale.len() != 1 {
-        return Err(format!("{op}: only one operand can have several scales"));
+        return Err(format!("{op}: only one operand can have several scales").into());
     }
     let scale = rescale(op, b.scale, a.scale, y_scale)?;
     rescaled(&shape, &sums, (&scale, &along(a.scale, rank.saturating_sub(2), rank)), y_zero)
@@ -192,8 +193,9 @@ struct ParameterLayout {
 
 impl ParameterLayout {
     /// Determines the mapping of parameters of shape `scale` to `x`: scalar, per axis, or blocked along `axis`.
-    fn new(x: &Tensor, scale: &Tensor, axis: i64, block: i64) -> Result<ParameterLayout, String> {
-        let wrong = || format!("scales {scale:?} do not fit {x:?} along axis {axis} in blocks of {block}");
+    fn new(x: &Tensor, scale: &Tensor, axis: i64, block: i64) -> Result<ParameterLayout, Violation> {
+        let wrong =
+            || Violation::from(format!("scales {scale:?} do not fit {x:?} along axis {axis} in blocks of {block}"));
         if scale.len() == 1 && block == 0 {
             return Ok(ParameterLayout { outer: 1, extent: 1, inner: x.len(), block: 1, blocked: false });
         }
@@ -230,9 +232,9 @@ impl ParameterLayout {
 }
 
 /// Returns the zero points as floats; zeros when absent.
-fn zeros(op: &str, zero: Option<&Tensor>, scale: &Tensor) -> Result<Vec<f64>, String> {
+fn zeros(op: &str, zero: Option<&Tensor>, scale: &Tensor) -> Result<Vec<f64>, Violation> {
     match zero {
-        Some(z) if z.len() != scale.len() => Err(format!("{op}: {z:?} zero points for {scale:?} scales")),
+        Some(z) if z.len() != scale.len() => Err(format!("{op}: {z:?} zero points for {scale:?} scales").into()),
         Some(z) => Ok(z.to_f64()),
         None => Ok(vec![0.0; scale.len()]),
     }
@@ -259,7 +261,7 @@ pub fn quantize_linear(x: &Tensor, scale: &Tensor, zero: Option<&Tensor>, attrs:
     let (op, to) = ("quantize_linear", attrs.to);
     let integer = matches!(to, DType::U8 | DType::I8 | DType::U16 | DType::I16);
     if zero.is_some_and(|z| z.dtype() != to) || !(integer || to.is_narrow()) {
-        return Err(format!("{op} to {to} with a zero point {zero:?}"));
+        return Err(format!("{op} to {to} with a zero point {zero:?}").into());
     }
     let layout = ParameterLayout::new(x, scale, attrs.axis, attrs.block_size)?;
     let zeros = zeros(op, zero, scale)?;
@@ -293,7 +295,7 @@ pub fn dequantize_linear(
     let op = "dequantize_linear";
     let quantized = !x.dtype().is_float() || x.dtype().is_narrow();
     if zero.is_some_and(|z| z.dtype() != x.dtype()) || !quantized || !to.is_float() {
-        return Err(format!("{op} of {x:?} to {to} with a zero point {zero:?}"));
+        return Err(format!("{op} of {x:?} to {to} with a zero point {zero:?}").into());
     }
     let layout = ParameterLayout::new(x, scale, axis, block_size)?;
     let (zeros, s) = (zeros(op, zero, scale)?, scale.to_f64());
@@ -306,9 +308,9 @@ pub fn dequantize_linear(
 
 /// `DynamicQuantizeLinear` (11): quantizes an `f32` tensor to `u8` by the range of its elements, extended to contain 0.
 /// Returns the integers, the scale, and the zero point.
-pub fn dynamic_quantize_linear(x: &Tensor) -> Result<[Tensor; 3], String> {
+pub fn dynamic_quantize_linear(x: &Tensor) -> Result<[Tensor; 3], Violation> {
     if x.dtype() != DType::F32 {
-        return Err(unsupported("dynamic_quantize_linear", x.dtype()));
+        return Err(unsupported("dynamic_quantize_linear", x.dtype()).into());
     }
     let values = x.as_slice::<f32>();
     let high = values.iter().fold(0f32, |m, &v| f32::max(m, v));

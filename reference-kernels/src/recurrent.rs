@@ -3,6 +3,7 @@
 use crate::cast::from_f64s;
 use crate::movement::transpose;
 use crate::shape::checked_elements;
+use gradus_ir::Violation;
 use gradus_ir::tensor::Tensor;
 
 /// An activation function with its parameters.
@@ -32,7 +33,7 @@ const ACTIVATIONS: &[ActivationSpec] = &[
 
 impl Activation {
     /// Returns the named activations. Each takes its parameters from the front of the remaining lists.
-    pub fn list(names: &[&str], alpha: &[f64], beta: &[f64]) -> Result<Vec<Activation>, String> {
+    pub fn list(names: &[&str], alpha: &[f64], beta: &[f64]) -> Result<Vec<Activation>, Violation> {
         let (mut alpha, mut beta) = (alpha.iter(), beta.iter());
         let mut one = |name: &&str| {
             let known = ACTIVATIONS.iter().find(|a| a.0.eq_ignore_ascii_case(name));
@@ -184,7 +185,7 @@ impl Layer<'_> {
 }
 
 /// Extents of a layer.
-struct Sizes {
+struct RecurrentExtents {
     steps: usize,
     batch: usize,
     width: usize,
@@ -192,10 +193,11 @@ struct Sizes {
     hidden: usize,
 }
 
-impl Sizes {
+impl RecurrentExtents {
     /// Checks the shapes of all operands; the second axis is the batch.
-    fn new(inputs: &RecurrentInputs<'_>, attrs: &RecurrentAttrs) -> Result<Sizes, String> {
-        let wrong = |what: &Tensor| format!("a recurrent layer of {:?}: {what:?} does not fit", inputs.x);
+    fn new(inputs: &RecurrentInputs<'_>, attrs: &RecurrentAttrs) -> Result<RecurrentExtents, Violation> {
+        let wrong =
+            |what: &Tensor| Violation::from(format!("a recurrent layer of {:?}: {what:?} does not fit", inputs.x));
         let (&[steps, batch, width], &[directions, _, hidden]) = (inputs.x.shape(), inputs.r.shape()) else {
             return Err(wrong(inputs.r));
         };
@@ -216,18 +218,18 @@ impl Sizes {
         }
         let functions = attrs.cell.activations().len();
         if directions != attrs.reversed.len() || attrs.activations.len() != functions * directions {
-            return Err(format!("each of {directions} directions needs {functions} activation functions"));
+            return Err(format!("each of {directions} directions needs {functions} activation functions").into());
         }
         checked_elements(&[steps, directions, batch, hidden]).and(checked_elements(&states))?;
-        Ok(Sizes { steps, batch, width, directions, hidden })
+        Ok(RecurrentExtents { steps, batch, width, directions, hidden })
     }
 
     /// Returns the length of each sequence.
-    fn lengths(&self, given: Option<&Tensor>) -> Result<Vec<usize>, String> {
+    fn lengths(&self, given: Option<&Tensor>) -> Result<Vec<usize>, Violation> {
         let given = given.map_or_else(|| Some(vec![self.steps as i64; self.batch]), Tensor::to_i64);
         let known = |l: i64| usize::try_from(l).ok().filter(|&l| l <= self.steps);
         let lengths = given.and_then(|l| l.into_iter().map(known).collect());
-        lengths.ok_or_else(|| format!("sequence lengths must be at most {}", self.steps))
+        lengths.ok_or_else(|| format!("sequence lengths must be at most {}", self.steps).into())
     }
 }
 
@@ -239,12 +241,12 @@ fn part(all: &[f64], direction: usize, directions: usize) -> &[f64] {
 
 /// `RNN`, `GRU` and `LSTM` (1, 7, 14, 22): the hidden states of all steps, `[T, D, B, H]`, and the last hidden and cell
 /// states, `[D, B, H]`. Steps beyond the length of a sequence yield zeros.
-pub fn recurrent(inputs: &RecurrentInputs<'_>, attrs: &RecurrentAttrs) -> Result<[Tensor; 3], String> {
+pub fn recurrent(inputs: &RecurrentInputs<'_>, attrs: &RecurrentAttrs) -> Result<[Tensor; 3], Violation> {
     if attrs.batch_first {
         return batch_first(inputs, attrs);
     }
-    let sizes = Sizes::new(inputs, attrs)?;
-    let Sizes { steps, batch, width, directions, hidden } = sizes;
+    let sizes = RecurrentExtents::new(inputs, attrs)?;
+    let RecurrentExtents { steps, batch, width, directions, hidden } = sizes;
     let (y_shape, states) = ([steps, directions, batch, hidden], [directions, batch, hidden]);
     let (functions, rows) = (attrs.cell.activations().len(), attrs.cell.gates() * hidden);
     let numbers = |t: Option<&Tensor>, n: usize| t.map_or_else(|| vec![0.0; n], Tensor::to_f64);
@@ -278,7 +280,7 @@ pub fn recurrent(inputs: &RecurrentInputs<'_>, attrs: &RecurrentAttrs) -> Result
 }
 
 /// [`recurrent`] with the batch as first axis.
-fn batch_first(inputs: &RecurrentInputs<'_>, attrs: &RecurrentAttrs) -> Result<[Tensor; 3], String> {
+fn batch_first(inputs: &RecurrentInputs<'_>, attrs: &RecurrentAttrs) -> Result<[Tensor; 3], Violation> {
     let swapped = |t: &Tensor| transpose(t, &[1, 0, 2]);
     let (x, h, c) = (swapped(inputs.x)?, inputs.h.map(swapped).transpose()?, inputs.c.map(swapped).transpose()?);
     let inputs = RecurrentInputs { x: &x, h: h.as_ref(), c: c.as_ref(), ..*inputs };

@@ -5,6 +5,7 @@ use crate::cast::from_f64s;
 use crate::movement::{around, transpose};
 use crate::num::{Num, Real, dispatch, unsupported};
 use crate::shape::{normalize_axes, normalize_axis, reduce_dims};
+use gradus_ir::Violation;
 use gradus_ir::tensor::{DType, Tensor};
 
 /// The kind of a reduction.
@@ -40,7 +41,7 @@ struct Lanes {
 }
 
 /// Returns the reduced axes, normalized and sorted. Empty `axes` means all, or none with `noop_with_empty_axes`.
-pub fn reduction_axes(axes: &[i64], rank: usize, noop_with_empty_axes: bool) -> Result<Vec<usize>, String> {
+pub fn reduction_axes(axes: &[i64], rank: usize, noop_with_empty_axes: bool) -> Result<Vec<usize>, Violation> {
     if axes.is_empty() {
         return Ok(if noop_with_empty_axes { vec![] } else { (0..rank).collect() });
     }
@@ -50,7 +51,7 @@ pub fn reduction_axes(axes: &[i64], rank: usize, noop_with_empty_axes: bool) -> 
 }
 
 /// Makes the reduced axes adjacent, by a copy if necessary.
-fn lanes(x: &Tensor, axes: &[usize]) -> Result<(Tensor, Lanes), String> {
+fn lanes(x: &Tensor, axes: &[usize]) -> Result<(Tensor, Lanes), Violation> {
     let product = |dims: &mut dyn Iterator<Item = usize>| dims.fold(1usize, usize::saturating_mul);
     let extent = product(&mut axes.iter().map(|&a| x.shape()[a]));
     let first = axes.first().copied().unwrap_or(0);
@@ -103,7 +104,7 @@ pub fn reduce(x: &Tensor, kind: Reduction, axes: &[i64], keepdims: bool, noop_wi
         let out = match kind {
             Reduction::Max => fold(&data, &lanes, 0, |a: u8, v| a | v, |a| a),
             Reduction::Min => fold(&data, &lanes, 1, |a: u8, v| a & v, |a| a),
-            _ => return Err(unsupported("this reduction", DType::Bool)),
+            _ => return Err(unsupported("this reduction", DType::Bool).into()),
         };
         return Ok(Tensor::from_bools(&shape, out));
     }
@@ -248,7 +249,7 @@ fn run_along<T: Copy>(
     reverse: bool,
     start: T,
     f: impl Fn(T, T) -> T,
-) -> Result<(), String> {
+) -> Result<(), Violation> {
     let axis = normalize_axis(axis, shape.len())?;
     let (extent, inner) = (shape[axis], around(shape, axis).1);
     let block = extent.saturating_mul(inner).max(1);

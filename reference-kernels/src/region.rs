@@ -3,6 +3,7 @@
 use crate::KernelResult;
 use crate::cast::from_f64s;
 use crate::shape::checked_elements;
+use gradus_ir::Violation;
 use gradus_ir::tensor::Tensor;
 
 /// Attributes of [`roi_align`].
@@ -24,11 +25,11 @@ pub struct RoiAlignAttrs {
 const MAX_SAMPLES: usize = 1 << 12;
 
 /// Checks the extents of a pooled region.
-fn extents(output: [i64; 2]) -> Result<[usize; 2], String> {
+fn extents(output: [i64; 2]) -> Result<[usize; 2], Violation> {
     let known = output.map(|d| usize::try_from(d).ok().filter(|&d| d > 0 && d < 1 << 16));
     match known {
         [Some(h), Some(w)] => Ok([h, w]),
-        _ => Err(format!("regions cannot be pooled to {output:?}")),
+        _ => Err(format!("regions cannot be pooled to {output:?}").into()),
     }
 }
 
@@ -53,7 +54,7 @@ fn around(y: f64, x: f64, [h, w]: [usize; 2]) -> [(usize, f64); 4] {
 /// `RoiAlign` (10, 16, 22): divides each region `[x1, y1, x2, y2]` of image `batches[r]` of `[N, C, H, W]` into bins;
 /// each bin yields the mean or maximum of bilinear samples.
 pub fn roi_align(x: &Tensor, rois: &Tensor, batches: &Tensor, attrs: &RoiAlignAttrs) -> KernelResult {
-    let wrong = || format!("roi_align of {x:?} over {rois:?} of {batches:?}");
+    let wrong = || Violation::from(format!("roi_align of {x:?} over {rois:?} of {batches:?}"));
     let (&[n, c, h, w], &[count, 4], Some(batches)) = (x.shape(), rois.shape(), batches.to_i64()) else {
         return Err(wrong());
     };
@@ -78,7 +79,7 @@ pub fn roi_align(x: &Tensor, rois: &Tensor, batches: &Tensor, attrs: &RoiAlignAt
             _ => b.ceil().max(0.0) as usize,
         });
         if samples.iter().any(|&s| s > MAX_SAMPLES) {
-            return Err(format!("roi_align: {samples:?} samples in a bin are too many"));
+            return Err(format!("roi_align: {samples:?} samples in a bin are too many").into());
         }
         let plan = |bin: usize| -> Vec<[(usize, f64); 4]> {
             let start = [corner(1) + (bin / ow) as f64 * bins[0], corner(0) + (bin % ow) as f64 * bins[1]];
@@ -108,7 +109,7 @@ fn bin(image: &[f64], samples: &[[(usize, f64); 4]], max: bool) -> f64 {
 /// `MaxRoiPool` (1, 22): divides each region `[image, x1, y1, x2, y2]` of `[N, C, H, W]`, rounded to whole pixels, into
 /// bins; each bin yields its maximum, or 0 if empty.
 pub fn max_roi_pool(x: &Tensor, rois: &Tensor, output: [i64; 2], spatial_scale: f64) -> KernelResult {
-    let wrong = || format!("max_roi_pool of {x:?} over {rois:?}");
+    let wrong = || Violation::from(format!("max_roi_pool of {x:?} over {rois:?}"));
     let (&[n, c, h, w], &[count, 5]) = (x.shape(), rois.shape()) else { return Err(wrong()) };
     let [oh, ow] = extents(output)?;
     let shape = [count, c, oh, ow];
@@ -171,10 +172,10 @@ fn overlap(a: [(f64, f64); 2], b: [(f64, f64); 2]) -> f64 {
 /// box.
 pub fn non_max_suppression(boxes: &Tensor, scores: &Tensor, attrs: &NmsAttrs) -> KernelResult {
     let (&[n, count, 4], &[m, classes, of]) = (boxes.shape(), scores.shape()) else {
-        return Err(format!("non_max_suppression of {boxes:?} with scores {scores:?}"));
+        return Err(format!("non_max_suppression of {boxes:?} with scores {scores:?}").into());
     };
     if n != m || count != of {
-        return Err(format!("non_max_suppression of {boxes:?} with scores {scores:?}"));
+        return Err(format!("non_max_suppression of {boxes:?} with scores {scores:?}").into());
     }
     let corners: Vec<_> = boxes.to_f64().chunks_exact(4).map(|b| limits(b, attrs.centered)).collect();
     let (all, most) = (scores.to_f64(), usize::try_from(attrs.most).unwrap_or(0));

@@ -5,6 +5,7 @@ use crate::KernelResult;
 use crate::cast::from_f64s;
 use crate::movement::{around, from_bytes};
 use crate::shape::{MAX_ELEMENTS, checked_elements, normalize_axes};
+use gradus_ir::Violation;
 use gradus_ir::tensor::Tensor;
 
 /// The interpolation of elements between input positions.
@@ -107,8 +108,9 @@ pub fn resize_dims(
     sizes: &[i64],
     axes: &[usize],
     aspect: AspectPolicy,
-) -> Result<(Vec<usize>, Vec<f64>), String> {
-    let wrong = || format!("scales {scales:?} or sizes {sizes:?} do not fit {input:?} along axes {axes:?}");
+) -> Result<(Vec<usize>, Vec<f64>), Violation> {
+    let wrong =
+        || Violation::from(format!("scales {scales:?} or sizes {sizes:?} do not fit {input:?} along axes {axes:?}"));
     let (mut shape, mut factors) = (input.to_vec(), vec![1.0; input.len()]);
     if scales.len() == axes.len() && sizes.is_empty() {
         for (&axis, &scale) in axes.iter().zip(scales) {
@@ -158,7 +160,7 @@ pub fn resize(
     let (shape, factors) = resize_dims(x.shape(), scales, sizes, &axes, attrs.aspect)?;
     let crop = attrs.coordinates == Coordinates::TfCropAndResize;
     if crop && roi.len() != axes.len() * 2 {
-        return Err(format!("resize: {} axes need twice as many entries in roi, not {}", axes.len(), roi.len()));
+        return Err(format!("resize: {} axes need twice as many entries in roi, not {}", axes.len(), roi.len()).into());
     }
     if x.is_empty() || shape.contains(&0) {
         return if shape.contains(&0) {
@@ -214,7 +216,7 @@ fn along<T: Copy>(
     table: &[Sources],
     outside: T,
     f: impl Fn(&[(usize, f64)], &dyn Fn(usize) -> T) -> T,
-) -> Result<(Vec<T>, Vec<usize>), String> {
+) -> Result<(Vec<T>, Vec<usize>), Violation> {
     let mut shape = dims.to_vec();
     shape[axis] = table.len();
     let (mut out, (outer, inner)) = (Vec::with_capacity(checked_elements(&shape)?), around(dims, axis));

@@ -4,6 +4,7 @@ use crate::KernelResult;
 use crate::cast::from_f64s;
 use crate::matmul::stacked;
 use crate::shape::{ConvAttrs, Window, checked_elements, conv_window, product, strides};
+use gradus_ir::Violation;
 use gradus_ir::tensor::Tensor;
 
 /// The interpolation between elements.
@@ -129,7 +130,7 @@ fn combine(taps: &[Taps], steps: &[usize]) -> Taps {
 /// `GridSample` (16, 20, 22): samples `[N, C, D...]` at the positions of `grid`, `[N, O..., r]`, with coordinates in
 /// [-1, 1], last axis first.
 pub fn grid_sample(x: &Tensor, grid: &Tensor, attrs: GridSampleAttrs) -> KernelResult {
-    let wrong = || format!("grid_sample of {x:?} at {grid:?}");
+    let wrong = || Violation::from(format!("grid_sample of {x:?} at {grid:?}"));
     let spatial = x.shape().get(2..).filter(|s| !s.is_empty()).ok_or_else(wrong)?;
     let (Some((&rank, out)), true) = (grid.shape().split_last(), grid.dtype().is_float()) else { return Err(wrong()) };
     if rank != spatial.len() || grid.rank() != x.rank() || out[0] != x.shape()[0] {
@@ -157,7 +158,7 @@ pub fn grid_sample(x: &Tensor, grid: &Tensor, attrs: GridSampleAttrs) -> KernelR
 
 /// `AffineGrid` (20): the sampling grid of affine maps `[N, r, r + 1]` for an image of size `[N, C, D...]`.
 pub fn affine_grid(theta: &Tensor, size: &[i64], align_corners: bool) -> KernelResult {
-    let wrong = || format!("an affine grid of {theta:?} and size {size:?}");
+    let wrong = || Violation::from(format!("an affine grid of {theta:?} and size {size:?}"));
     let size: Option<Vec<usize>> = size.iter().map(|&d| usize::try_from(d).ok()).collect();
     let size = size.ok_or_else(wrong)?;
     let spatial = size.get(2..).ok_or_else(wrong)?;
@@ -205,7 +206,7 @@ pub struct DeformInputs<'a> {
 /// groups of channels has its own offsets.
 pub fn deform_conv(inputs: &DeformInputs<'_>, attrs: &ConvAttrs, offset_group: i64) -> KernelResult {
     let DeformInputs { x, weight, offset, bias, mask } = *inputs;
-    let wrong = |what: &Tensor| format!("deform_conv of {x:?} by {weight:?}: {what:?} does not fit");
+    let wrong = |what: &Tensor| Violation::from(format!("deform_conv of {x:?} by {weight:?}: {what:?} does not fit"));
     let (group, window) = conv_window(x.shape(), weight.shape(), attrs)?;
     let (&[n, c, ..], &[m, per_group, ..]) = (x.shape(), weight.shape()) else { return Err(wrong(x)) };
     let parts = usize::try_from(offset_group).ok().filter(|&g| g > 0 && c.is_multiple_of(g));

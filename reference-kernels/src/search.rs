@@ -7,6 +7,7 @@ use crate::movement::{around, buffer, from_bytes, transpose};
 use crate::num::{Num, dispatch};
 use crate::reduce::arg_max;
 use crate::shape::{normalize_axis, product};
+use gradus_ir::Violation;
 use gradus_ir::tensor::{DType, Tensor};
 use std::cmp::Ordering;
 
@@ -18,7 +19,7 @@ fn order<T: Num>(a: &T, b: &T) -> Ordering {
 
 /// `TopK` (1, 10, 11, 24): the `k` largest (or smallest) elements along `axis`, sorted, and their indices; the lowest
 /// index first among equal elements.
-pub fn top_k(x: &Tensor, k: i64, axis: i64, largest: bool) -> Result<[Tensor; 2], String> {
+pub fn top_k(x: &Tensor, k: i64, axis: i64, largest: bool) -> Result<[Tensor; 2], Violation> {
     let axis = normalize_axis(axis, x.rank())?;
     let (extent, (outer, inner)) = (x.shape()[axis], around(x.shape(), axis));
     let k = usize::try_from(k).ok().filter(|&k| k <= extent).ok_or_else(|| format!("{k} of {extent} elements"))?;
@@ -65,7 +66,7 @@ pub fn non_zero(x: &Tensor) -> KernelResult {
 /// shorter than the axis.
 pub fn compress(x: &Tensor, condition: &Tensor, axis: Option<i64>) -> KernelResult {
     if condition.dtype() != DType::Bool || condition.rank() != 1 {
-        return Err(format!("compress needs a vector of booleans, not {condition:?}"));
+        return Err(format!("compress needs a vector of booleans, not {condition:?}").into());
     }
     let chosen: Vec<i64> = (0i64..).zip(condition.bytes()).filter(|(_, c)| **c != 0).map(|(i, _)| i).collect();
     let chosen = Tensor::from_vec(&[chosen.len()], chosen);
@@ -77,7 +78,7 @@ pub fn compress(x: &Tensor, condition: &Tensor, axis: Option<i64>) -> KernelResu
 
 /// `Unique` (11, 28): the unique slices along `axis`, or the unique elements, sorted or by first occurrence; the index
 /// of each first occurrence; the inverse mapping; and the counts.
-pub fn unique(x: &Tensor, axis: Option<i64>, sorted: bool) -> Result<[Tensor; 4], String> {
+pub fn unique(x: &Tensor, axis: Option<i64>, sorted: bool) -> Result<[Tensor; 4], Violation> {
     let flat = if axis.is_none() { x.reshape(vec![x.len()])? } else { x.clone() };
     let axis = normalize_axis(axis.unwrap_or(0), flat.rank())?;
     let count = flat.shape()[axis];
@@ -103,7 +104,7 @@ pub fn unique(x: &Tensor, axis: Option<i64>, sorted: bool) -> Result<[Tensor; 4]
 }
 
 /// Slices along an axis, stably sorted, each with whether it equals its predecessor.
-fn slice_order(x: &Tensor, axis: usize) -> Result<Vec<(usize, bool)>, String> {
+fn slice_order(x: &Tensor, axis: usize) -> Result<Vec<(usize, bool)>, Violation> {
     let count = x.shape()[axis];
     let others = (0..x.rank()).filter(|&a| a != axis);
     let perm: Vec<i64> = std::iter::once(axis).chain(others).map(|a| a as i64).collect();
@@ -129,7 +130,8 @@ fn slice_order(x: &Tensor, axis: usize) -> Result<Vec<(usize, bool)>, String> {
 /// `ReverseSequence` (10, 28): reverses the first `lengths[b]` slices along the time axis of batch element `b`. The
 /// axes are 0 and 1, in either order.
 pub fn reverse_sequence(x: &Tensor, lengths: &Tensor, batch_axis: i64, time_axis: i64) -> KernelResult {
-    let wrong = || format!("reverse_sequence of {x:?} by {lengths:?} along axes {batch_axis} and {time_axis}");
+    let wrong =
+        || Violation::from(format!("reverse_sequence of {x:?} by {lengths:?} along axes {batch_axis} and {time_axis}"));
     let time_first = match (batch_axis, time_axis) {
         (1, 0) => true,
         (0, 1) => false,
@@ -139,7 +141,7 @@ pub fn reverse_sequence(x: &Tensor, lengths: &Tensor, batch_axis: i64, time_axis
     let (steps, batch) = if time_first { (n, m) } else { (m, n) };
     let lengths = lengths.to_i64().filter(|l| l.len() == batch).ok_or_else(wrong)?;
     let length = |l: &i64| usize::try_from(*l).ok().filter(|&l| l <= steps).ok_or_else(wrong);
-    let lengths = lengths.iter().map(length).collect::<Result<Vec<usize>, String>>()?;
+    let lengths = lengths.iter().map(length).collect::<Result<Vec<usize>, Violation>>()?;
     let mut out = buffer(x.dtype(), x.shape())?;
     let run = x.bytes().len().checked_div(n.wrapping_mul(m)).unwrap_or(0);
     for (i, j) in (0..if run > 0 { n } else { 0 }).flat_map(|i| (0..m).map(move |j| (i, j))) {

@@ -7,6 +7,7 @@ pub use super::movement::{slice_axis, split_sizes};
 pub use super::pad::pad_dims;
 pub use super::reduce::reduction_axes;
 pub use super::resize::resize_dims;
+use gradus_ir::Violation;
 use gradus_ir::element_limit::is_within_element_limit;
 use gradus_ir::tensor::checked_len;
 
@@ -15,9 +16,9 @@ pub const MAX_ELEMENTS: usize = 1 << 27;
 
 /// Returns the number of elements of `shape`; an error above [`MAX_ELEMENTS`] or the limit of the
 /// execution.
-pub fn checked_elements(shape: &[usize]) -> Result<usize, String> {
+pub fn checked_elements(shape: &[usize]) -> Result<usize, Violation> {
     let n = checked_len(shape).filter(|&n| is_within_element_limit(n) && n <= MAX_ELEMENTS);
-    n.ok_or_else(|| format!("a result of shape {shape:?} exceeds the limit of 2^27 elements"))
+    n.ok_or_else(|| format!("a result of shape {shape:?} exceeds the limit of 2^27 elements").into())
 }
 
 /// Returns the product of extents of an existing tensor; it overflows only for empty tensors, where it is unused.
@@ -35,20 +36,20 @@ pub(super) fn strides(shape: &[usize]) -> Vec<usize> {
 }
 
 /// Normalizes an axis, which may count from the end, to an index below `rank`.
-pub fn normalize_axis(axis: i64, rank: usize) -> Result<usize, String> {
+pub fn normalize_axis(axis: i64, rank: usize) -> Result<usize, Violation> {
     let r = i64::try_from(rank).map_err(|e| e.to_string())?;
     let at = if axis < 0 { axis.checked_add(r) } else { Some(axis) };
     let index = at.filter(|a| (0..r).contains(a)).and_then(|a| usize::try_from(a).ok());
-    index.ok_or_else(|| format!("axis {axis} is out of range for rank {rank}"))
+    index.ok_or_else(|| format!("axis {axis} is out of range for rank {rank}").into())
 }
 
 /// Normalizes several axes, in the order given. Errors when one occurs twice.
-pub fn normalize_axes(axes: &[i64], rank: usize) -> Result<Vec<usize>, String> {
+pub fn normalize_axes(axes: &[i64], rank: usize) -> Result<Vec<usize>, Violation> {
     let mut out = Vec::with_capacity(axes.len().min(rank));
     for &axis in axes {
         let a = normalize_axis(axis, rank)?;
         if out.contains(&a) {
-            return Err(format!("axis {axis} is listed twice"));
+            return Err(format!("axis {axis} is listed twice").into());
         }
         out.push(a);
     }
@@ -56,20 +57,20 @@ pub fn normalize_axes(axes: &[i64], rank: usize) -> Result<Vec<usize>, String> {
 }
 
 /// Broadcasts two shapes by NumPy's rules: aligned at the last axis, extents of 1 stretch.
-pub fn broadcast_shapes(a: &[usize], b: &[usize]) -> Result<Vec<usize>, String> {
+pub fn broadcast_shapes(a: &[usize], b: &[usize]) -> Result<Vec<usize>, Violation> {
     let rank = a.len().max(b.len());
     let at = |s: &[usize], i: usize| if i + s.len() < rank { 1 } else { s[i + s.len() - rank] };
     (0..rank)
         .map(|i| match (at(a, i), at(b, i)) {
             (x, y) if x == y || y == 1 => Ok(x),
             (1, y) => Ok(y),
-            _ => Err(format!("shapes {a:?} and {b:?} do not broadcast")),
+            _ => Err(format!("shapes {a:?} and {b:?} do not broadcast").into()),
         })
         .collect()
 }
 
 /// Broadcasts all shapes; rank 0 for an empty list.
-pub fn broadcast_all(shapes: &[&[usize]]) -> Result<Vec<usize>, String> {
+pub fn broadcast_all(shapes: &[&[usize]]) -> Result<Vec<usize>, Violation> {
     shapes.iter().try_fold(Vec::new(), |out, s| broadcast_shapes(&out, s))
 }
 
@@ -150,24 +151,24 @@ pub(super) fn extents(
     rank: usize,
     default: usize,
     least: usize,
-) -> Result<Vec<usize>, String> {
+) -> Result<Vec<usize>, Violation> {
     if list.is_empty() {
         return Ok(vec![default; rank]);
     }
     if list.len() != rank {
-        return Err(format!("{name} {list:?} should have {rank} entries"));
+        return Err(format!("{name} {list:?} should have {rank} entries").into());
     }
     let convert = |&v: &i64| usize::try_from(v).ok().filter(|v| (least..=MAX_EXTENT).contains(v));
-    list.iter().map(|v| convert(v).ok_or_else(|| format!("{name} {list:?} is out of range"))).collect()
+    list.iter().map(|v| convert(v).ok_or_else(|| format!("{name} {list:?} is out of range").into())).collect()
 }
 
 impl WindowAttrs {
     /// Resolves the attributes for spatial extents `input` and `kernel`. Errors: lists of wrong length, entries out of
     /// range, windows larger than the padded input.
-    pub fn resolve(&self, input: &[usize], kernel: &[usize]) -> Result<Window, String> {
+    pub fn resolve(&self, input: &[usize], kernel: &[usize]) -> Result<Window, Violation> {
         let rank = input.len();
         if kernel.len() != rank || input.iter().chain(kernel).any(|&d| d > MAX_EXTENT) || kernel.contains(&0) {
-            return Err(format!("a window of {kernel:?} cannot slide over spatial extents {input:?}"));
+            return Err(format!("a window of {kernel:?} cannot slide over spatial extents {input:?}").into());
         }
         let strides = extents("strides", &self.strides, rank, 1, 1)?;
         let dilations = extents("dilations", &self.dilations, rank, 1, 1)?;
@@ -185,7 +186,13 @@ impl WindowAttrs {
     }
 
     /// Computes the output extent and pads along one axis, for a kernel spanning `reach` elements.
-    fn one_axis(&self, n: usize, reach: usize, stride: usize, [begin, end]: [&mut usize; 2]) -> Result<usize, String> {
+    fn one_axis(
+        &self,
+        n: usize,
+        reach: usize,
+        stride: usize,
+        [begin, end]: [&mut usize; 2],
+    ) -> Result<usize, Violation> {
         match self.auto_pad {
             AutoPad::NotSet => {}
             AutoPad::Valid => (*begin, *end) = (0, 0),
@@ -199,7 +206,8 @@ impl WindowAttrs {
             }
         }
         let padded = n + *begin + *end;
-        let misfit = || format!("a window over {reach} elements does not fit {padded} padded elements");
+        let misfit =
+            || Violation::from(format!("a window over {reach} elements does not fit {padded} padded elements"));
         if !self.ceil_mode {
             return Ok(padded.checked_sub(reach).ok_or_else(misfit)? / stride + 1);
         }
@@ -210,7 +218,7 @@ impl WindowAttrs {
     }
 
     /// Returns the kernel extents of operations that have them as an attribute.
-    pub fn kernel(&self, rank: usize) -> Result<Vec<usize>, String> {
+    pub fn kernel(&self, rank: usize) -> Result<Vec<usize>, Violation> {
         if self.kernel_shape.is_empty() {
             return Err("kernel_shape is missing".into());
         }
@@ -247,8 +255,8 @@ impl Default for ConvAttrs {
 }
 
 /// Checks a convolution of `[N, C, D...]` with `[M, C / group, K...]`; returns the number of groups and the window.
-pub fn conv_window(input: &[usize], weight: &[usize], attrs: &ConvAttrs) -> Result<(usize, Window), String> {
-    let wrong = |why: &str| format!("convolution of {input:?} by {weight:?}: {why}");
+pub fn conv_window(input: &[usize], weight: &[usize], attrs: &ConvAttrs) -> Result<(usize, Window), Violation> {
+    let wrong = |why: &str| Violation::from(format!("convolution of {input:?} by {weight:?}: {why}"));
     if input.len() < 2 || input.len() != weight.len() {
         return Err(wrong("ranks should be equal and at least 2"));
     }
@@ -260,25 +268,25 @@ pub fn conv_window(input: &[usize], weight: &[usize], attrs: &ConvAttrs) -> Resu
     if !kernel.is_empty() && attrs.window.kernel(input.len() - 2)? != weight[2..] {
         return Err(wrong("kernel_shape differs from the weights"));
     }
-    Ok((group, attrs.window.resolve(&input[2..], &weight[2..]).map_err(|e| wrong(&e))?))
+    Ok((group, attrs.window.resolve(&input[2..], &weight[2..]).map_err(|e| wrong(e.message()))?))
 }
 
 /// Returns the shape `[N, M, O...]` of the convolution of `[N, C, D...]` with `[M, C / group, K...]`.
-pub fn conv_output_dims(input: &[usize], weight: &[usize], attrs: &ConvAttrs) -> Result<Vec<usize>, String> {
+pub fn conv_output_dims(input: &[usize], weight: &[usize], attrs: &ConvAttrs) -> Result<Vec<usize>, Violation> {
     let (_, window) = conv_window(input, weight, attrs)?;
     Ok([&[input[0], weight[0]], window.output.as_slice()].concat())
 }
 
 /// Returns the shape `[N, C, O...]` of a pool over `[N, C, D...]`.
-pub fn pool_output_dims(input: &[usize], attrs: &WindowAttrs) -> Result<Vec<usize>, String> {
+pub fn pool_output_dims(input: &[usize], attrs: &WindowAttrs) -> Result<Vec<usize>, Violation> {
     let window = pool_window(input, attrs)?;
     Ok([&input[..2], window.output.as_slice()].concat())
 }
 
 /// Returns the window of a pool over `[N, C, D...]`.
-pub fn pool_window(input: &[usize], attrs: &WindowAttrs) -> Result<Window, String> {
+pub fn pool_window(input: &[usize], attrs: &WindowAttrs) -> Result<Window, Violation> {
     if input.len() < 2 {
-        return Err(format!("pooling needs a batch and a channel axis, not {input:?}"));
+        return Err(format!("pooling needs a batch and a channel axis, not {input:?}").into());
     }
     attrs.resolve(&input[2..], &attrs.kernel(input.len() - 2)?)
 }
@@ -300,8 +308,8 @@ pub fn conv_transpose_window(
     input: &[usize],
     weight: &[usize],
     attrs: &ConvTransposeAttrs,
-) -> Result<(usize, Window), String> {
-    let wrong = |why: &str| format!("transposed convolution of {input:?} by {weight:?}: {why}");
+) -> Result<(usize, Window), Violation> {
+    let wrong = |why: &str| Violation::from(format!("transposed convolution of {input:?} by {weight:?}: {why}"));
     let a = &attrs.conv.window;
     if input.len() < 2 || input.len() != weight.len() || weight[0] != input[1] {
         return Err(wrong("ranks should be equal and at least 2, and channels the same"));
@@ -351,20 +359,20 @@ pub fn conv_transpose_output_dims(
     input: &[usize],
     weight: &[usize],
     attrs: &ConvTransposeAttrs,
-) -> Result<Vec<usize>, String> {
+) -> Result<Vec<usize>, Violation> {
     let (group, window) = conv_transpose_window(input, weight, attrs)?;
     let channels = weight[1].checked_mul(group).ok_or("too many channels")?;
     Ok([&[input[0], channels], window.output.as_slice()].concat())
 }
 
 /// Returns the shape of the matrix product of `a` and `b`, by NumPy's rules for vectors and batches.
-pub fn matmul_output_dims(a: &[usize], b: &[usize]) -> Result<Vec<usize>, String> {
+pub fn matmul_output_dims(a: &[usize], b: &[usize]) -> Result<Vec<usize>, Violation> {
     if a.is_empty() || b.is_empty() {
         return Err("matmul is not defined for scalars".into());
     }
     let inner_b = if b.len() == 1 { b[0] } else { b[b.len() - 2] };
     if a[a.len() - 1] != inner_b {
-        return Err(format!("matmul of {a:?} by {b:?}: the inner extents differ"));
+        return Err(format!("matmul of {a:?} by {b:?}: the inner extents differ").into());
     }
     let batch = |s: &[usize]| s[..s.len().saturating_sub(2)].to_vec();
     let mut out = broadcast_shapes(&batch(a), &batch(b))?;
@@ -379,8 +387,8 @@ pub fn matmul_output_dims(a: &[usize], b: &[usize]) -> Result<Vec<usize>, String
 
 /// Returns the shape of a `Reshape` of `input` to `wanted`: 0 copies the extent (unless `allow_zero`), one -1 is
 /// inferred.
-pub fn reshape_dims(input: &[usize], wanted: &[i64], allow_zero: bool) -> Result<Vec<usize>, String> {
-    let wrong = || format!("{input:?} cannot be reshaped to {wanted:?}");
+pub fn reshape_dims(input: &[usize], wanted: &[i64], allow_zero: bool) -> Result<Vec<usize>, Violation> {
+    let wrong = || Violation::from(format!("{input:?} cannot be reshaped to {wanted:?}"));
     let total = checked_len(input).ok_or_else(wrong)?;
     let (mut out, mut inferred) = (Vec::with_capacity(wanted.len()), None);
     for (i, &d) in wanted.iter().enumerate() {
@@ -400,19 +408,19 @@ pub fn reshape_dims(input: &[usize], wanted: &[i64], allow_zero: bool) -> Result
 }
 
 /// Returns the shape without `axes`, or without all extents of 1 when `None`.
-pub fn squeeze_dims(input: &[usize], axes: Option<&[i64]>) -> Result<Vec<usize>, String> {
+pub fn squeeze_dims(input: &[usize], axes: Option<&[i64]>) -> Result<Vec<usize>, Violation> {
     let Some(axes) = axes else {
         return Ok(input.iter().copied().filter(|&d| d != 1).collect());
     };
     let axes = normalize_axes(axes, input.len())?;
     if let Some(&a) = axes.iter().find(|&&a| input[a] != 1) {
-        return Err(format!("axis {a} of {input:?} cannot be squeezed"));
+        return Err(format!("axis {a} of {input:?} cannot be squeezed").into());
     }
     Ok((0..input.len()).filter(|i| !axes.contains(i)).map(|i| input[i]).collect())
 }
 
 /// Returns the shape with extents of 1 inserted at `axes` of the result.
-pub fn unsqueeze_dims(input: &[usize], axes: &[i64]) -> Result<Vec<usize>, String> {
+pub fn unsqueeze_dims(input: &[usize], axes: &[i64]) -> Result<Vec<usize>, Violation> {
     let rank = input.len() + axes.len();
     let axes = normalize_axes(axes, rank)?;
     let mut rest = input.iter().copied();
@@ -420,7 +428,7 @@ pub fn unsqueeze_dims(input: &[usize], axes: &[i64]) -> Result<Vec<usize>, Strin
 }
 
 /// Returns the extents of `Flatten`: the products before and from `axis`, which may equal the rank.
-pub fn flatten_dims(input: &[usize], axis: i64) -> Result<Vec<usize>, String> {
+pub fn flatten_dims(input: &[usize], axis: i64) -> Result<Vec<usize>, Violation> {
     let rank = input.len();
     let at = if usize::try_from(axis) == Ok(rank) { rank } else { normalize_axis(axis, rank)? };
     let product = |s: &[usize]| checked_len(s).ok_or_else(|| format!("{input:?} overflows"));

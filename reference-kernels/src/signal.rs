@@ -5,6 +5,7 @@ use crate::binary::mul;
 use crate::cast::from_f64s;
 use crate::movement::{around, slice};
 use crate::shape::{checked_elements, normalize_axis};
+use gradus_ir::Violation;
 use gradus_ir::tensor::{DType, Tensor};
 use std::f64::consts::TAU;
 
@@ -44,8 +45,8 @@ pub struct DftAttrs {
 }
 
 /// Returns the shape of [`dft`] and the transform length.
-pub fn dft_dims(input: &[usize], attrs: &DftAttrs) -> Result<(Vec<usize>, usize), String> {
-    let wrong = || format!("a Fourier transform of {input:?} along axis {}", attrs.axis);
+pub fn dft_dims(input: &[usize], attrs: &DftAttrs) -> Result<(Vec<usize>, usize), Violation> {
+    let wrong = || Violation::from(format!("a Fourier transform of {input:?} along axis {}", attrs.axis));
     let axis = normalize_axis(attrs.axis, input.len())?;
     let last = input.len() - 1;
     if axis == last || !(1..=2).contains(&input[last]) {
@@ -100,7 +101,7 @@ pub fn dft(x: &Tensor, attrs: &DftAttrs) -> KernelResult {
 }
 
 /// Returns the number of frames of `length` elements, every `step` elements, in a signal of `n` elements.
-pub fn frames(n: usize, length: usize, step: i64) -> Result<usize, String> {
+pub fn frames(n: usize, length: usize, step: i64) -> Result<usize, Violation> {
     let step = usize::try_from(step).ok().filter(|&s| s > 0).ok_or_else(|| format!("frames every {step} elements"))?;
     let room = n.checked_sub(length).ok_or_else(|| format!("frames of {length} in a signal of {n} elements"))?;
     Ok(room / step + 1)
@@ -108,7 +109,7 @@ pub fn frames(n: usize, length: usize, step: i64) -> Result<usize, String> {
 
 /// `STFT` (17): the Fourier transforms of windowed frames of `[B, N, 1 or 2]`: `[B, frames, bins, 2]`.
 pub fn stft(x: &Tensor, step: i64, window: Option<&Tensor>, length: Option<i64>, onesided: bool) -> KernelResult {
-    let &[batch, n, parts] = x.shape() else { return Err(format!("stft of {x:?}")) };
+    let &[batch, n, parts] = x.shape() else { return Err(format!("stft of {x:?}").into()) };
     let length = match (length, window) {
         (Some(length), _) => usize::try_from(length).map_err(|_| format!("frames of {length}"))?,
         (None, Some(window)) => window.shape().first().copied().unwrap_or(0),
@@ -116,7 +117,7 @@ pub fn stft(x: &Tensor, step: i64, window: Option<&Tensor>, length: Option<i64>,
     };
     let count = frames(n, length, step)?;
     if window.is_some_and(|w| w.shape() != [length]) {
-        return Err(format!("stft: a window of {window:?} for frames of {length}"));
+        return Err(format!("stft: a window of {window:?} for frames of {length}").into());
     }
     let mut all = Vec::new();
     checked_elements(&[batch, count, length, parts])?;

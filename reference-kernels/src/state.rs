@@ -6,6 +6,7 @@ use crate::conv::conv;
 use crate::movement::{around, concat, slice};
 use crate::shape::{ConvAttrs, checked_elements, normalize_axis};
 use crate::unary::swish;
+use gradus_ir::Violation;
 use gradus_ir::eval::floats_to_tensor;
 use gradus_ir::tensor::{DType, Tensor};
 
@@ -19,7 +20,11 @@ pub fn tensor_scatter(
     circular: bool,
 ) -> KernelResult {
     let axis = normalize_axis(axis, cache.rank())?;
-    let wrong = || format!("tensor_scatter of {update:?} into {cache:?} along axis {axis}, starting at {starts:?}");
+    let wrong = || {
+        Violation::from(format!(
+            "tensor_scatter of {update:?} into {cache:?} along axis {axis}, starting at {starts:?}"
+        ))
+    };
     let (n, m) = (cache.shape()[axis], update.shape().get(axis).copied().unwrap_or(0));
     let mut shape = cache.shape().to_vec();
     shape[axis] = m;
@@ -57,13 +62,13 @@ pub fn causal_conv_with_state(
     bias: Option<&Tensor>,
     past: Option<&Tensor>,
     activated: bool,
-) -> Result<[Tensor; 2], String> {
+) -> Result<[Tensor; 2], Violation> {
     let (&[n, c, length], &[m, 1, k]) = (x.shape(), weight.shape()) else {
-        return Err(format!("a causal convolution of {x:?} by {weight:?}"));
+        return Err(format!("a causal convolution of {x:?} by {weight:?}").into());
     };
     let state = [n, c, k.saturating_sub(1)];
     if m != c || k == 0 || past.is_some_and(|p| p.shape() != state) {
-        return Err(format!("a causal convolution of {x:?} by {weight:?} after {past:?}"));
+        return Err(format!("a causal convolution of {x:?} by {weight:?} after {past:?}").into());
     }
     let zeros = vec![0; checked_elements(&state)? * x.dtype().size()];
     let past = past.map_or_else(|| Tensor::new(x.dtype(), state.to_vec(), zeros.into()), |p| Ok(p.clone()))?;
@@ -104,7 +109,7 @@ pub struct LinearInputs<'a> {
 }
 
 /// Sizes of a [`linear_attention`].
-struct Sizes {
+struct AttentionExtents {
     batch: usize,
     steps: usize,
     queries: usize,
@@ -113,9 +118,9 @@ struct Sizes {
     value: usize,
 }
 
-impl Sizes {
-    fn new(x: &LinearInputs<'_>, attrs: &LinearAttentionAttrs) -> Result<Sizes, String> {
-        let wrong = || format!("linear attention of {x:?} with {:?} heads", attrs.heads);
+impl AttentionExtents {
+    fn new(x: &LinearInputs<'_>, attrs: &LinearAttentionAttrs) -> Result<AttentionExtents, Violation> {
+        let wrong = || Violation::from(format!("linear attention of {x:?} with {:?} heads", attrs.heads));
         let [queries, heads] = attrs.heads.map(|h| usize::try_from(h).unwrap_or(0));
         let &[batch, steps, width] = x.query.shape() else { return Err(wrong()) };
         let value_width = x.value.shape().get(2).copied().unwrap_or(0);
@@ -123,7 +128,7 @@ impl Sizes {
         if !fits {
             return Err(wrong());
         }
-        let sizes = Sizes { batch, steps, queries, heads, key: width / queries, value: value_width / heads };
+        let sizes = AttentionExtents { batch, steps, queries, heads, key: width / queries, value: value_width / heads };
         let is = |t: &Tensor, widths: &[usize]| widths.iter().any(|&w| t.shape() == [batch, steps, w]);
         let key = heads.saturating_mul(sizes.key);
         let fits = is(x.key, &[key])
@@ -139,9 +144,9 @@ impl Sizes {
 
 /// `LinearAttention` (27): at each step and head, the state, a matrix from keys to values, decays, is updated with the
 /// key and value, and is multiplied by the query. Returns the outputs and the final state.
-pub fn linear_attention(inputs: &LinearInputs<'_>, attrs: &LinearAttentionAttrs) -> Result<[Tensor; 2], String> {
-    let sizes = Sizes::new(inputs, attrs)?;
-    let Sizes { batch, steps, queries, heads, key: dk, value: dv } = sizes;
+pub fn linear_attention(inputs: &LinearInputs<'_>, attrs: &LinearAttentionAttrs) -> Result<[Tensor; 2], Violation> {
+    let sizes = AttentionExtents::new(inputs, attrs)?;
+    let AttentionExtents { batch, steps, queries, heads, key: dk, value: dv } = sizes;
     checked_elements(&[batch, steps])?;
     let (y_shape, state_shape) = ([batch, steps, queries.saturating_mul(dv)], [batch, heads, dk, dv]);
     let (mut y, states) = (vec![0.0; checked_elements(&y_shape)?], checked_elements(&state_shape)?);

@@ -17,7 +17,7 @@ fn map_real(op: &str, x: &Tensor, f: impl Fn(f32) -> f32, wide: impl Fn(f64) -> 
     widened([x], |[v]| match v.dtype() {
         DType::F32 => map(v, f),
         DType::F64 => map(v, wide),
-        _ => Err(unsupported(op, x.dtype())),
+        _ => Err(unsupported(op, x.dtype()).into()),
     })
 }
 
@@ -139,7 +139,7 @@ number_functions! {
 /// `Shrink` (9): `x + bias` if x < -lambd, `x - bias` if x > lambd, else 0.
 pub fn shrink(x: &Tensor, lambd: f64, bias: f64) -> KernelResult {
     if x.dtype() == DType::Bool {
-        return Err(unsupported("shrink", x.dtype()));
+        return Err(unsupported("shrink", x.dtype()).into());
     }
     let shrunk = |v: f64| match v {
         v if v < -lambd => v + bias,
@@ -153,7 +153,7 @@ pub fn shrink(x: &Tensor, lambd: f64, bias: f64) -> KernelResult {
 /// `BitCast` (26): reinterprets the bits of every element as a type of the same width.
 pub fn bit_cast(x: &Tensor, to: DType) -> KernelResult {
     if x.dtype().bits() != to.bits() {
-        return Err(format!("bit_cast of {} to {to}", x.dtype()));
+        return Err(format!("bit_cast of {} to {to}", x.dtype()).into());
     }
     Ok(Tensor::new(to, x.shape().to_vec(), x.bytes().clone())?)
 }
@@ -162,7 +162,7 @@ pub fn bit_cast(x: &Tensor, to: DType) -> KernelResult {
 pub fn not(x: &Tensor) -> KernelResult {
     match x.dtype() {
         DType::Bool => Ok(Tensor::from_bools(x.shape(), x.bytes().iter().map(|&b| u8::from(b == 0)).collect())),
-        other => Err(unsupported("not", other)),
+        other => Err(unsupported("not", other).into()),
     }
 }
 

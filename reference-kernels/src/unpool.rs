@@ -5,10 +5,11 @@ use crate::cast::from_f64s;
 use crate::movement::{from_bytes, slice};
 use crate::pad::{PadMode, pad};
 use crate::shape::{WindowAttrs, checked_elements, extents, product};
+use gradus_ir::Violation;
 use gradus_ir::tensor::Tensor;
 
 /// Infers the shape of [`max_unpool`]: that before pooling.
-pub fn unpool_dims(input: &[usize], attrs: &WindowAttrs) -> Result<Vec<usize>, String> {
+pub fn unpool_dims(input: &[usize], attrs: &WindowAttrs) -> Result<Vec<usize>, Violation> {
     let rank = input.len().checked_sub(2).ok_or_else(|| format!("max_unpool needs [N, C, ...], not {input:?}"))?;
     let kernel = attrs.kernel(rank)?;
     let (strides, pads) =
@@ -38,7 +39,7 @@ pub fn max_unpool(x: &Tensor, indices: &Tensor, shape: Option<&[i64]>, attrs: &W
     let unpooled = from_bytes(x.dtype(), &inner, out)?;
     let Some(shape) = shape else { return Ok(unpooled) };
     if shape.len() != inner.len() {
-        return Err(format!("max_unpool of {inner:?} to {shape:?}"));
+        return Err(format!("max_unpool of {inner:?} to {shape:?}").into());
     }
     let missing = shape.iter().zip(&inner).map(|(&s, &d)| s.saturating_sub(d as i64));
     let pads: Vec<i64> = vec![0; inner.len()].into_iter().chain(missing).collect();
@@ -48,7 +49,7 @@ pub fn max_unpool(x: &Tensor, indices: &Tensor, shape: Option<&[i64]>, attrs: &W
 /// `Col2Im` (18): accumulates blocks, the columns of `[N, C * block, L]`, at the positions of a sliding window; the
 /// result is `[N, C, image...]`.
 pub fn col2im(x: &Tensor, image: &[i64], block: &[i64], attrs: &WindowAttrs) -> KernelResult {
-    let wrong = || format!("col2im of {x:?} to {image:?} by {block:?}");
+    let wrong = || Violation::from(format!("col2im of {x:?} to {image:?} by {block:?}"));
     let sizes = |list: &[i64]| extents("extents", list, list.len(), 1, 1);
     let (image, block) = (sizes(image)?, sizes(block)?);
     let window = attrs.resolve(&image, &block)?;
@@ -78,7 +79,7 @@ pub fn col2im(x: &Tensor, image: &[i64], block: &[i64], attrs: &WindowAttrs) -> 
 /// element is cut or added at the end.
 pub fn center_crop_pad(x: &Tensor, sizes: &[i64], axes: &[usize]) -> KernelResult {
     if sizes.len() != axes.len() || sizes.iter().any(|&s| s < 0) {
-        return Err(format!("{sizes:?} are not extents for axes {axes:?}"));
+        return Err(format!("{sizes:?} are not extents for axes {axes:?}").into());
     }
     let mut out = x.clone();
     for (&size, &axis) in sizes.iter().zip(axes) {

@@ -2,6 +2,7 @@
 //! possible, and equal shapes, scalars and suffixes need no special case.
 
 use crate::shape::{broadcast_all, checked_elements};
+use gradus_ir::Violation;
 
 /// A joint traversal of `K` operands that broadcast to `shape`.
 pub(super) struct BroadcastWalk<const K: usize> {
@@ -21,7 +22,7 @@ pub(super) struct BroadcastWalk<const K: usize> {
 
 impl<const K: usize> BroadcastWalk<K> {
     /// Plans the traversal of operands of the given shapes.
-    pub(super) fn new(shapes: [&[usize]; K]) -> Result<BroadcastWalk<K>, String> {
+    pub(super) fn new(shapes: [&[usize]; K]) -> Result<BroadcastWalk<K>, Violation> {
         let shape = broadcast_all(&shapes)?;
         let len = checked_elements(&shape)?;
         let mut axes: Vec<(usize, [bool; K])> = Vec::with_capacity(shape.len());

@@ -247,8 +247,8 @@ fn tensor(ctx: &Context, ty: gradus_ir::Type, data: Bytes) -> Result<Tensor, Str
 /// Checks that the addresses of all products and pools are constant and in bounds.
 fn check_addresses(m: &Module) -> Result<(), Vec<Diagnostic>> {
     let wrong = |op: Op| {
-        let checked = StaticAccess::of(m, op)
-            .map_or_else(|| Err("its tables are not constant".to_owned()), |reads| reads.check());
+        let checked =
+            StaticAccess::of(m, op).map_or_else(|| Err("its tables are not constant".into()), |reads| reads.check());
         Some(Diagnostic::error(m.loc(op), format!("'{}' {}", m.name_text(op), checked.err()?)))
     };
     let reads = m.ops_under(m.root()).into_iter().filter(|&op| is_table_op(m, op));

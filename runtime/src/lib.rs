@@ -5,6 +5,7 @@ pub mod artifact;
 pub mod code;
 pub mod cpu;
 pub mod gemm;
+mod kernel_error;
 mod lookup;
 mod sparse_rows;
 pub mod table_file;
@@ -12,3 +13,5 @@ mod transpose;
 mod vector;
 pub mod window;
 pub mod workers;
+
+pub use kernel_error::KernelError;

@@ -9,6 +9,7 @@
 
 mod chunks;
 
+use crate::KernelError;
 use crate::aligned_bytes::{AlignedBytes, LINE};
 use crate::vector::{Element, Floats, Isa, Loops, MultiplyAdd, OnVectors, run_widest};
 use crate::workers::Workers;
@@ -44,7 +45,7 @@ thread_local! {
 
 /// A nonzero.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Entry<T> {
+pub(crate) struct Nonzero<T> {
     /// Element of the dense operand that the first column of the result reads.
     pub offset: u32,
     /// The factor.
@@ -74,7 +75,7 @@ pub(crate) struct SparseRows<T> {
 
 /// Columns that are computed at once, for all rows. If vectors do not divide them, the last two overlap.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Block {
+struct ColumnBlock {
     /// The first column in its band.
     first: usize,
     /// Element that the first column reads, behind the offset of a nonzero.
@@ -83,7 +84,7 @@ struct Block {
     width: usize,
 }
 
-impl Block {
+impl ColumnBlock {
     /// Number of vectors.
     fn vectors(self, lanes: usize) -> usize {
         self.width.div_ceil(lanes)
@@ -93,7 +94,7 @@ impl Block {
 impl<T: Element> SparseRows<T> {
     /// Collects the nonzeros of a matrix; row `i` has those behind the end of row `i - 1`, up to `ends[i]`. `None` if ends do not ascend to
     /// the number of nonzeros, columns are not divided evenly, or an address overflows.
-    pub fn new(entries: &[Entry<T>], ends: &[usize], columns: Columns) -> Option<SparseRows<T>> {
+    pub fn new(entries: &[Nonzero<T>], ends: &[usize], columns: Columns) -> Option<SparseRows<T>> {
         let is_ascending = ends.is_sorted() && ends.last().copied().unwrap_or(0) == entries.len();
         (is_ascending && columns.is_even()).then_some(())?;
         let last = entries.iter().map(|entry| entry.offset as usize).max();
@@ -133,14 +134,14 @@ impl<T: Element> SparseRows<T> {
         workers: &Workers,
         epilogue: &Epilogue<'_, T>,
         (b, out): (&[T], &mut [T]),
-    ) -> Result<(), String> {
+    ) -> Result<(), KernelError> {
         let (rows, columns) = (self.rows, self.columns);
         let fits = self.reach <= b.len()
             && rows * columns.all == out.len()
             && epilogue.bias.is_none_or(|bias| bias.len() == rows)
             && epilogue.add.is_none_or(|add| add.len() == out.len());
         if !isa.is_supported() || !fits {
-            return Err(format!("{isa:?}, or a product of {rows} rows by {} columns", columns.all));
+            return Err(format!("{isa:?}, or a product of {rows} rows by {} columns", columns.all).into());
         }
         if out.is_empty() {
             return Ok(());
@@ -150,7 +151,7 @@ impl<T: Element> SparseRows<T> {
         // A packed chunk is read by one thread.
         let parts = if self.chunks.is_packed { threads } else { Workers::parts(threads) };
         let rows_of_part = rows.div_ceil(parts.div_ceil(columns.bands));
-        let product = Product { rows: self, b, epilogue, isa };
+        let product = SparseRowsProduct { rows: self, b, epilogue, isa };
         let bands = out.chunks_mut(rows * columns.band()).enumerate();
         let parts = bands.flat_map(|(band, out)| {
             let parts = (0..rows).step_by(rows_of_part).zip(out.chunks_mut(rows_of_part * columns.band()));
@@ -161,26 +162,26 @@ impl<T: Element> SparseRows<T> {
     }
 
     /// The blocks of a band for vectors of some lanes, strip by strip.
-    fn blocks(&self, band: usize, [lanes, most]: [usize; 2]) -> Vec<Block> {
+    fn blocks(&self, band: usize, [lanes, most]: [usize; 2]) -> Vec<ColumnBlock> {
         let (strip, in_band) = (self.columns.strip(), self.columns.strips_of_band());
         let of_strip = |i: usize| {
             let from = (band * in_band + i) * self.columns.pitch;
             let all = blocks([lanes, most], strip);
-            all.map(move |block| Block { first: i * strip + block.first, from: from + block.first, ..block })
+            all.map(move |block| ColumnBlock { first: i * strip + block.first, from: from + block.first, ..block })
         };
         (0..in_band).flat_map(of_strip).collect()
     }
 }
 
 /// A product that is computed.
-struct Product<'a, T> {
+struct SparseRowsProduct<'a, T> {
     rows: &'a SparseRows<T>,
     b: &'a [T],
     epilogue: &'a Epilogue<'a, T>,
     isa: Option<Isa>,
 }
 
-impl<T: Element> Product<'_, T> {
+impl<T: Element> SparseRowsProduct<'_, T> {
     /// Computes some rows of a band.
     fn part(&self, band: usize, rows: Range<usize>, out: &mut [T]) {
         let (lanes, width) = (T::lanes(self.isa), self.rows.columns.band());
@@ -194,16 +195,16 @@ impl<T: Element> Product<'_, T> {
         let is_whole = self.rows.columns.strips == 1 && width.is_multiple_of(lanes);
         let is_streamed = is_far && chunks.shape().is_streamed() && is_whole && !is_chunked;
         let at = band * self.rows.rows * width + rows.start * width;
-        let part = Part { product: self, blocks: &blocks, rows, at, width, step, is_streamed };
+        let part = RowRange { product: self, blocks: &blocks, rows, at, width, step, is_streamed };
         // SAFETY: `times` checked the extension and the sizes, and blocks are inside of the columns.
         unsafe { T::run(self.isa, (part, out)) }
     }
 }
 
 /// Some rows of a band.
-struct Part<'a, T> {
-    product: &'a Product<'a, T>,
-    blocks: &'a [Block],
+struct RowRange<'a, T> {
+    product: &'a SparseRowsProduct<'a, T>,
+    blocks: &'a [ColumnBlock],
     rows: Range<usize>,
     /// Elements of the result before these rows.
     at: usize,
@@ -223,7 +224,7 @@ struct Dense<T> {
     pitch: usize,
 }
 
-impl<T: Element> OnVectors<T> for (Part<'_, T>, &mut [T]) {
+impl<T: Element> OnVectors<T> for (RowRange<'_, T>, &mut [T]) {
     #[inline(always)]
     unsafe fn run<V: Floats<Element = T>>(self) {
         // SAFETY: guaranteed by the caller.
@@ -231,7 +232,7 @@ impl<T: Element> OnVectors<T> for (Part<'_, T>, &mut [T]) {
     }
 }
 
-impl<T: Element> Part<'_, T> {
+impl<T: Element> RowRange<'_, T> {
     /// Computes all blocks.
     ///
     /// # Safety
@@ -268,7 +269,11 @@ impl<T: Element> Part<'_, T> {
     }
 
     /// Copies the columns of a block from the rows of a chunk.
-    fn pack<V: Floats<Element = T>>(&self, packed: &mut AlignedBytes, (block, chunk): (&Block, usize)) -> Dense<T> {
+    fn pack<V: Floats<Element = T>>(
+        &self,
+        packed: &mut AlignedBytes,
+        (block, chunk): (&ColumnBlock, usize),
+    ) -> Dense<T> {
         let pitch = block.vectors(V::LANES) * V::LANES;
         let offsets = self.product.rows.chunks.offsets(chunk);
         let size = offsets.len() * pitch * size_of::<T>();
@@ -286,7 +291,12 @@ impl<T: Element> Part<'_, T> {
     /// # Safety
     /// As for [`run`](Part::run), for the rows that `dense` has.
     #[inline(always)]
-    unsafe fn block_of<V: Floats<Element = T>>(&self, of: (Block, usize, Dense<T>), rows: Range<usize>, out: &mut [T]) {
+    unsafe fn block_of<V: Floats<Element = T>>(
+        &self,
+        of: (ColumnBlock, usize, Dense<T>),
+        rows: Range<usize>,
+        out: &mut [T],
+    ) {
         // SAFETY: guaranteed by the caller.
         unsafe {
             match of.0.vectors(V::LANES) {
@@ -309,7 +319,7 @@ impl<T: Element> Part<'_, T> {
     #[inline(always)]
     unsafe fn block<V: Floats<Element = T>, const NV: usize>(
         &self,
-        (block, chunk, dense): (Block, usize, Dense<T>),
+        (block, chunk, dense): (ColumnBlock, usize, Dense<T>),
         rows: Range<usize>,
         out: &mut [T],
     ) {
@@ -353,7 +363,12 @@ impl<T: Element> Part<'_, T> {
     /// # Safety
     /// As for [`run`](Part::run).
     #[inline(always)]
-    unsafe fn finish<V: Floats<Element = T>, const NV: usize>(&self, sums: &mut [V; NV], row: usize, block: Block) {
+    unsafe fn finish<V: Floats<Element = T>, const NV: usize>(
+        &self,
+        sums: &mut [V; NV],
+        row: usize,
+        block: ColumnBlock,
+    ) {
         let Epilogue { add, range: (low, high), .. } = *self.product.epilogue;
         // SAFETY: guaranteed by the caller.
         unsafe {
@@ -389,7 +404,7 @@ impl<T: Element> Part<'_, T> {
                 // SAFETY: as above.
                 rest.iter().for_each(|entry| unsafe { self.add_rows::<V, 1>(&[*entry], first, out) });
                 for (i, sums) in out.chunks_exact_mut(V::LANES).enumerate() {
-                    let block = Block { first: first + i * V::LANES, from: 0, width: V::LANES };
+                    let block = ColumnBlock { first: first + i * V::LANES, from: 0, width: V::LANES };
                     // SAFETY: as above.
                     unsafe {
                         let mut sum = [V::load(sums.as_ptr())];
@@ -408,7 +423,7 @@ impl<T: Element> Part<'_, T> {
     #[inline(always)]
     unsafe fn add_rows<V: Floats<Element = T>, const N: usize>(
         &self,
-        entries: &[Entry<T>; N],
+        entries: &[Nonzero<T>; N],
         first: usize,
         sums: &mut [T],
     ) {
@@ -439,7 +454,7 @@ struct Vectors<V> {
 
 impl<V: Floats> Vectors<V> {
     #[inline(always)]
-    fn of(block: Block) -> Vectors<V> {
+    fn of(block: ColumnBlock) -> Vectors<V> {
         Vectors { last: block.width - V::LANES, of: PhantomData }
     }
 
@@ -491,14 +506,14 @@ impl<T: Copy> Loops for Pack<'_, T> {
 }
 
 /// Divides columns, at least those of a vector, into blocks of almost equal numbers of vectors, `most` or fewer.
-fn blocks([lanes, most]: [usize; 2], columns: usize) -> impl Iterator<Item = Block> {
+fn blocks([lanes, most]: [usize; 2], columns: usize) -> impl Iterator<Item = ColumnBlock> {
     let vectors = columns.div_ceil(lanes);
     let count = vectors.div_ceil(most);
     (0..count).map(move |i| {
         let [begin, end] = [i, i + 1].map(|i| i * vectors / count * lanes);
         let end = end.min(columns);
         let first = begin.min(end - lanes);
-        Block { first, from: first, width: end - first }
+        ColumnBlock { first, from: first, width: end - first }
     })
 }
 

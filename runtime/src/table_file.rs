@@ -256,7 +256,7 @@ impl Record<'_> {
         }
         let number = |at| usize::try_from(self.long(at)).map_err(|_| "a table is too large");
         let (rows, depth) = (number(152)?, number(160)?);
-        AddressTable::indirect(bases, [rows, depth.checked_div(run).ok_or("runs are empty")?], run)
+        Ok(AddressTable::indirect(bases, [rows, depth.checked_div(run).ok_or("runs are empty")?], run)?)
     }
 
     fn geometry(&self) -> Result<Option<Geometry>, String> {

@@ -2,6 +2,8 @@
 
 #![allow(unsafe_code)]
 
+use crate::KernelError;
+
 /// Rows and words of a block, a cache line.
 const BLOCK: usize = 16;
 
@@ -10,24 +12,24 @@ pub(crate) const WORDS_PER_STEP: usize = 4;
 
 /// A matrix of 32-bit words, whose rows begin `pitch` bytes apart.
 #[derive(Clone, Copy)]
-pub(crate) struct Words<'a> {
+pub(crate) struct WordMatrix<'a> {
     bytes: &'a [u8],
     pitch: usize,
     rows: usize,
     words: usize,
 }
 
-impl<'a> Words<'a> {
+impl<'a> WordMatrix<'a> {
     /// Creates a matrix of `rows` rows of `words` words.
     ///
     /// # Errors
     /// The bytes do not hold it.
-    pub(crate) fn new(bytes: &'a [u8], pitch: usize, [rows, words]: [usize; 2]) -> Result<Self, String> {
+    pub(crate) fn new(bytes: &'a [u8], pitch: usize, [rows, words]: [usize; 2]) -> Result<Self, KernelError> {
         let before = rows.saturating_sub(1).checked_mul(pitch);
         let needed = before.and_then(|n| n.checked_add(words.checked_mul(4)?));
         match needed {
-            Some(needed) if needed <= bytes.len() || rows == 0 => Ok(Words { bytes, pitch, rows, words }),
-            _ => Err(format!("{rows} rows of {words} words in {} bytes", bytes.len())),
+            Some(needed) if needed <= bytes.len() || rows == 0 => Ok(WordMatrix { bytes, pitch, rows, words }),
+            _ => Err(format!("{rows} rows of {words} words in {} bytes", bytes.len()).into()),
         }
     }
 
@@ -113,20 +115,20 @@ unsafe fn eight_by_eight(from: *const u8, pitch: usize, to: *mut u32, stride: us
 
 #[cfg(test)]
 mod tests {
-    use super::Words;
+    use super::WordMatrix;
 
     #[test]
     fn all_sizes_are_transposed() {
         for (rows, words, extra) in [(1, 1, 0), (16, 16, 0), (17, 40, 3), (33, 15, 1), (100, 70, 2), (0, 4, 0)] {
             let pitch = 4 * words + extra;
             let bytes: Vec<u8> = (0..rows * pitch).map(|i| (i * 7 + i / 256) as u8).collect();
-            let matrix = Words::new(&bytes, pitch, [rows, words]).expect("it fits");
+            let matrix = WordMatrix::new(&bytes, pitch, [rows, words]).expect("it fits");
             let mut out = vec![0; rows * words];
             matrix.transpose(&mut out, 0x8080_8080);
             for (i, word) in out.iter().enumerate() {
                 assert_eq!(*word, matrix.word(i % rows, i / rows) ^ 0x8080_8080, "{rows} {words} {i}");
             }
         }
-        assert!(Words::new(&[0; 11], 4, [3, 1]).is_err());
+        assert!(WordMatrix::new(&[0; 11], 4, [3, 1]).is_err());
     }
 }

@@ -6,13 +6,15 @@
 
 mod support;
 
-use gradus_simulators::nna::{Conditions, Machine, Mapping, Plan, Product, Shape, Statistics, simulate};
+use gradus_simulators::nna::{
+    Conditions, Mapping, NnaMachine, ProductPlan, ProductProgram, Shape, Statistics, simulate,
+};
 use std::time::Duration;
 use support::processor_time;
 
 /// Simulates a plan for 0.4 s at least. Returns its statistics and the seconds of the processor for each simulation.
-fn run(shape: Shape, plan: Plan, machine: &Machine) -> (Product, Statistics, f64) {
-    let product = Product::new(shape, plan, machine).expect("the product has a program");
+fn run(shape: Shape, plan: ProductPlan, machine: &NnaMachine) -> (ProductProgram, Statistics, f64) {
+    let product = ProductProgram::new(shape, plan, machine).expect("the product has a program");
     let operand = |n: usize| (0..n).map(|i| (i * 37 % 251) as i8).collect::<Vec<i8>>();
     let (a, b) = (operand(shape.rows * shape.depth), operand(shape.depth * shape.columns));
     let mut memory = product.layout.image(&a, &b, &[], &[], 0).expect("the operands fit");
@@ -34,15 +36,15 @@ fn main() {
         _ => Shape { rows: 256, depth: 256, columns: 256 },
     };
     println!("{}x{}x{}", shape.rows, shape.depth, shape.columns);
-    for (name, machine) in [("v1", Machine::V1), ("v2", Machine::V2)] {
-        let one = Plan { resident: 1, ..Plan::new(Mapping::Dense, &machine) };
+    for (name, machine) in [("v1", NnaMachine::V1), ("v2", NnaMachine::V2)] {
+        let one = ProductPlan { resident: 1, ..ProductPlan::new(Mapping::Dense, &machine) };
         for mapping in [Mapping::Scalar, Mapping::Diagonal, Mapping::Dense] {
-            let plan = Plan { mapping, ..one };
+            let plan = ProductPlan { mapping, ..one };
             let rows = [
-                ("without sharing", Plan { sharing: false, ..plan }),
-                ("without ping-pong", Plan { ping_pong: false, ..plan }),
+                ("without sharing", ProductPlan { sharing: false, ..plan }),
+                ("without ping-pong", ProductPlan { ping_pong: false, ..plan }),
                 ("one kernel resident", plan),
-                ("all", Plan { resident: 2, ..plan }),
+                ("all", ProductPlan { resident: 2, ..plan }),
             ];
             for (technique, plan) in rows.into_iter().filter(|row| mapping != Mapping::Scalar || row.0 == "all") {
                 let (product, s, seconds) = run(shape, plan, &machine);

@@ -7,7 +7,7 @@
 mod support;
 
 use gradus_simulators::npu::{
-    Conv, Ddr, Feature, Inst, Machine, Post, Queue, Residual, Simulator, Transfer, Unit, Weights,
+    Conv, Ddr, Feature, NpuInst, NpuMachine, Post, Queue, Residual, Simulator, Transfer, Unit, Weights,
 };
 use std::time::Duration;
 use support::processor_time;
@@ -32,7 +32,7 @@ fn main() {
     let (mut cycles, mut time) = (0, Duration::ZERO);
     for layer in LAYERS {
         let (program, mut ddr) = program(layer);
-        let mut simulator = Simulator::new(Machine::default());
+        let mut simulator = Simulator::new(NpuMachine::default());
         let (start, mut elapsed, mut count) = (processor_time(), Duration::ZERO, 0);
         while elapsed < Duration::from_millis(400) {
             let statistics = simulator.run(&program, &mut ddr).expect("a valid program");
@@ -65,7 +65,7 @@ fn residual(feature: Feature) -> Residual {
 
 /// Convolves rows that fit the accumulators, one after the other, and requantizes each. Where there are more kernels than
 /// channels, something is added.
-fn program((extent, channels, kernels, taps, stride): (u16, u16, u16, u16, u16)) -> (Vec<Inst>, Ddr) {
+fn program((extent, channels, kernels, taps, stride): (u16, u16, u16, u16, u16)) -> (Vec<NpuInst>, Ddr) {
     let is_expansion = kernels > channels;
     let input = (extent - 1) * stride + 1;
     let [c, k, t] = [channels, kernels, taps].map(u32::from);
@@ -91,14 +91,14 @@ fn program((extent, channels, kernels, taps, stride): (u16, u16, u16, u16, u16))
     let bytes: Vec<u8> = (0..total).map(|i| if i < end { (i * 7 % 13) as u8 } else { 0 }).collect();
     ddr.write(0, &bytes);
     let mut program = vec![
-        Inst::Load(Transfer { run: total, counts: [1; 3], ..Transfer::default() }),
-        Inst::Signal { unit: Unit::Load, token: 0 },
-        Inst::Wait { queue: Queue::Execute, token: 0 },
+        NpuInst::Load(Transfer { run: total, counts: [1; 3], ..Transfer::default() }),
+        NpuInst::Signal { unit: Unit::Load, token: 0 },
+        NpuInst::Wait { queue: Queue::Execute, token: 0 },
     ];
     let rows = (16_384 / (u32::from(extent) * k)).clamp(1, extent.into()) as u16;
     for first in (0..extent).step_by(rows.into()) {
         let rows = rows.min(extent - first);
-        program.push(Inst::Conv(Conv {
+        program.push(NpuInst::Conv(Conv {
             feature: Feature { base: u32::from(first * stride) * row, ..feature },
             weights,
             height: input - first * stride,
@@ -115,11 +115,11 @@ fn program((extent, channels, kernels, taps, stride): (u16, u16, u16, u16, u16))
             signed_weights: true,
             ..Conv::default()
         }));
-        program.push(Inst::Signal { unit: Unit::Array, token: 1 });
-        program.push(Inst::Wait { queue: Queue::Execute, token: 1 });
+        program.push(NpuInst::Signal { unit: Unit::Array, token: 1 });
+        program.push(NpuInst::Wait { queue: Queue::Execute, token: 1 });
         let chan = u32::from(rows * extent) * 8;
         let output = Feature { base: 0, tile_w: 1, tile_c: 8, row: u32::from(extent) * 8, col: 8, chan };
-        program.push(Inst::Post(Post {
+        program.push(NpuInst::Post(Post {
             rows,
             cols: extent,
             kernels,
@@ -130,9 +130,9 @@ fn program((extent, channels, kernels, taps, stride): (u16, u16, u16, u16, u16))
             output,
             ..Post::default()
         }));
-        program.push(Inst::Signal { unit: Unit::Pipe, token: 2 });
-        program.push(Inst::Wait { queue: Queue::Execute, token: 2 });
+        program.push(NpuInst::Signal { unit: Unit::Pipe, token: 2 });
+        program.push(NpuInst::Wait { queue: Queue::Execute, token: 2 });
     }
-    program.push(Inst::End);
+    program.push(NpuInst::End);
     (program, ddr)
 }

@@ -62,7 +62,7 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
         let text = disassembled(&mut m)?;
         return write("-", streams, |out| out.write_all(text.as_bytes()));
     }
-    let found = Found::all(&m);
+    let found = TableUser::all(&m);
     let (svg, row) = (matches.get_one::<String>("svg"), matches.get_one::<usize>("row").copied());
     if !["op", "row", "svg"].iter().any(|option| matches.contains_id(option)) {
         let listing = target.and_then(|target| target.listing);
@@ -88,7 +88,7 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
 }
 
 /// Selects an op by its number, by its name (the first of that name), or the first op.
-fn chosen<'f>(found: &'f [Found], wanted: Option<&str>) -> Result<&'f Found, Failure> {
+fn chosen<'f>(found: &'f [TableUser], wanted: Option<&str>) -> Result<&'f TableUser, Failure> {
     let number = wanted.map(str::parse::<usize>);
     let one = match (wanted, number) {
         (Some(_), Some(Ok(number))) => found.get(number),
@@ -105,7 +105,7 @@ fn chosen<'f>(found: &'f [Found], wanted: Option<&str>) -> Result<&'f Found, Fai
 }
 
 /// An op that reads through address tables.
-struct Found {
+struct TableUser {
     op: Op,
     /// Its index among such ops.
     number: usize,
@@ -118,9 +118,9 @@ struct Found {
     layout: Option<TiledLayout>,
 }
 
-impl Found {
+impl TableUser {
     /// Returns all ops that read through address tables, in program order.
-    fn all(m: &Module) -> Vec<Found> {
+    fn all(m: &Module) -> Vec<TableUser> {
         let (mut found, mut function) = (Vec::new(), None);
         for op in m.ops_under(m.root()) {
             if m.has_trait(op, Traits::FUNCTION) {
@@ -133,7 +133,7 @@ impl Found {
             let packed = PackOp::defining(m, a).and_then(|pack| m.inherent_attr(pack.0, "layout"));
             let layout = packed.and_then(|attr| TiledLayout::from_attr(&m.ctx, attr));
             let (number, name) = (found.len(), m.name_text(op).to_owned());
-            found.push(Found { op, number, name, function, buffer: m.value_type(a), layout });
+            found.push(TableUser { op, number, name, function, buffer: m.value_type(a), layout });
         }
         found
     }

@@ -24,40 +24,46 @@ fn command(_: &Tool) -> Command {
 }
 
 /// A kind of declarations.
-struct Kind {
+struct DeclarationTable {
     name: &'static str,
-    rows: fn(&Tool) -> Vec<Row>,
+    rows: fn(&Tool) -> Vec<DeclarationRow>,
 }
 
 /// The name of a declaration, its summary, and the options of a pass.
-struct Row {
+struct DeclarationRow {
     name: String,
     summary: &'static str,
     options: &'static [PassOption],
 }
 
 /// All kinds, in the order of the whole list.
-const KINDS: &[Kind] = &[
-    Kind { name: "dialects", rows: |tool| rows(tool.dialects.iter().map(|d| (d.name, d.doc))) },
-    Kind { name: "ops", rows: |tool| rows(all_of(tool, |d| d.ops).map(|info| (info.name, info.doc))) },
-    Kind { name: "types", rows: |tool| all_of(tool, |d| d.types).map(|info| parametric('!', &info.decl)).collect() },
-    Kind {
+const KINDS: &[DeclarationTable] = &[
+    DeclarationTable { name: "dialects", rows: |tool| rows(tool.dialects.iter().map(|d| (d.name, d.doc))) },
+    DeclarationTable { name: "ops", rows: |tool| rows(all_of(tool, |d| d.ops).map(|info| (info.name, info.doc))) },
+    DeclarationTable {
+        name: "types",
+        rows: |tool| all_of(tool, |d| d.types).map(|info| parametric('!', &info.decl)).collect(),
+    },
+    DeclarationTable {
         name: "attributes",
         rows: |tool| {
             let attrs = all_of(tool, |d| d.attrs).map(|info| parametric('#', &info.decl));
             attrs.chain(all_of(tool, |d| d.enums).filter_map(|kind| enumeration(kind))).collect()
         },
     },
-    Kind { name: "passes", rows: |tool| tool.passes.iter().copied().map(pass).collect() },
-    Kind {
+    DeclarationTable { name: "passes", rows: |tool| tool.passes.iter().copied().map(pass).collect() },
+    DeclarationTable {
         name: "rules",
         rows: |tool| rows(tool.dialects.iter().flat_map(all_rules).map(|rule| (rule.name, rule.text))),
     },
-    Kind {
+    DeclarationTable {
         name: "rule-groups",
         rows: |tool| rows(all_of(tool, |d| d.rule_groups).map(|group| (group.name, group.doc))),
     },
-    Kind { name: "targets", rows: |tool| rows(tool.targets.iter().map(|target| (target.cost.name, target.cost.doc))) },
+    DeclarationTable {
+        name: "targets",
+        rows: |tool| rows(tool.targets.iter().map(|target| (target.cost.name, target.cost.doc))),
+    },
 ];
 
 /// Returns the declarations of one kind of all dialects.
@@ -65,8 +71,8 @@ fn all_of<T: 'static>(tool: &Tool, of: fn(&'static Dialect) -> &'static [T]) -> 
     tool.dialects.iter().flat_map(move |&dialect| of(dialect))
 }
 
-fn rows(pairs: impl Iterator<Item = (&'static str, &'static str)>) -> Vec<Row> {
-    pairs.map(|(name, doc)| Row { name: name.to_owned(), summary: summary(doc), options: &[] }).collect()
+fn rows(pairs: impl Iterator<Item = (&'static str, &'static str)>) -> Vec<DeclarationRow> {
+    pairs.map(|(name, doc)| DeclarationRow { name: name.to_owned(), summary: summary(doc), options: &[] }).collect()
 }
 
 /// Returns the first line, without its full stop.
@@ -74,19 +80,19 @@ fn summary(doc: &'static str) -> &'static str {
     doc.lines().next().unwrap_or("").trim_end_matches('.')
 }
 
-fn pass(info: &'static PassInfo) -> Row {
-    Row { name: info.name.to_owned(), summary: info.summary(), options: info.options }
+fn pass(info: &'static PassInfo) -> DeclarationRow {
+    DeclarationRow { name: info.name.to_owned(), summary: info.summary(), options: info.options }
 }
 
 /// Returns a declared type or attribute, as its text begins: `#layout.tiled`.
-fn parametric(sigil: char, decl: &'static Parametric) -> Row {
-    Row { name: format!("{sigil}{}", decl.name), summary: decl.summary(), options: &[] }
+fn parametric(sigil: char, decl: &'static Parametric) -> DeclarationRow {
+    DeclarationRow { name: format!("{sigil}{}", decl.name), summary: decl.summary(), options: &[] }
 }
 
 /// Returns an enumeration, as its text begins: `#arith.fastmath`.
-fn enumeration(kind: &'static AttrKind) -> Option<Row> {
+fn enumeration(kind: &'static AttrKind) -> Option<DeclarationRow> {
     let AttrText::Words { dialect, mnemonic, .. } = &kind.text else { return None };
-    Some(Row { name: format!("#{dialect}.{mnemonic}"), summary: kind.summary, options: &[] })
+    Some(DeclarationRow { name: format!("#{dialect}.{mnemonic}"), summary: kind.summary, options: &[] })
 }
 
 fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
@@ -109,9 +115,9 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
 }
 
 /// Writes a line for each row, and for each option of a pass.
-fn list(rows: &[Row], text: &mut String) {
+fn list(rows: &[DeclarationRow], text: &mut String) {
     let width = rows.iter().map(|row| row.name.len()).max().unwrap_or(0);
-    for Row { name, summary, options } in rows {
+    for DeclarationRow { name, summary, options } in rows {
         let _ = writeln!(text, "{name:width$}  {summary}");
         for option in *options {
             let _ = writeln!(text, "{:width$}    {}", "", option_line(option));

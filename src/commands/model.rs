@@ -42,32 +42,32 @@ pub fn reader(matches: &ArgMatches) -> Reader {
 
 /// Format of an input file.
 #[derive(PartialEq, Eq)]
-enum Format {
+enum InputFormat {
     Text,
     Onnx,
     #[cfg(feature = "cpu")]
     Compiled,
 }
 
-impl Format {
-    fn of(path: &str) -> Format {
+impl InputFormat {
+    fn of(path: &str) -> InputFormat {
         #[cfg(feature = "cpu")]
         if artifact::is_artifact(Path::new(path)) {
-            return Format::Compiled;
+            return InputFormat::Compiled;
         }
-        if Path::new(path).extension().is_some_and(|e| e == "onnx") { Format::Onnx } else { Format::Text }
+        if Path::new(path).extension().is_some_and(|e| e == "onnx") { InputFormat::Onnx } else { InputFormat::Text }
     }
 }
 
 /// Whether a file is binary: a model or a compiled program.
 pub fn is_model(path: &str) -> bool {
-    Format::of(path) != Format::Text
+    InputFormat::of(path) != InputFormat::Text
 }
 
 /// Whether a file is read as an ONNX model.
 #[cfg(feature = "onnx")]
 pub fn is_onnx(path: &str) -> bool {
-    Format::of(path) == Format::Onnx
+    InputFormat::of(path) == InputFormat::Onnx
 }
 
 /// The program of a command line.
@@ -88,7 +88,7 @@ pub fn open<'a>(tool: &Tool, matches: &'a ArgMatches, streams: &mut Streams<'_>)
     let ctx = target::context(tool, matches, streams)?;
     let target = target::named(tool, matches)?;
     #[cfg(feature = "cpu")]
-    if Format::of(file) == Format::Compiled {
+    if InputFormat::of(file) == InputFormat::Compiled {
         let artifact = open_compiled(&ctx, file, streams)?;
         let target = target::compiled_for(tool, &ctx, file, artifact.compiled_for(), target)?;
         let m = artifact.read(&ctx).map_err(|d| report(&ctx, &d, streams))?;
@@ -111,17 +111,17 @@ pub fn load(
     parse_options: ParseOptions,
     streams: &mut Streams<'_>,
 ) -> Result<Module, Failure> {
-    let m = match Format::of(path) {
-        Format::Text => {
+    let m = match InputFormat::of(path) {
+        InputFormat::Text => {
             let options = ParseOptions { reader: reader(matches), ..parse_options };
             parse(ctx, &text(path, streams)?, options, streams)?
         }
         #[cfg(feature = "cpu")]
-        Format::Compiled => open_compiled(ctx, path, streams)?.read(ctx).map_err(|d| report(ctx, &d, streams))?,
+        InputFormat::Compiled => open_compiled(ctx, path, streams)?.read(ctx).map_err(|d| report(ctx, &d, streams))?,
         #[cfg(feature = "onnx")]
-        Format::Onnx => read_model(ctx, path, matches, streams)?,
+        InputFormat::Onnx => read_model(ctx, path, matches, streams)?,
         #[cfg(not(feature = "onnx"))]
-        Format::Onnx => return Err(crate::without("onnx", path)),
+        InputFormat::Onnx => return Err(crate::without("onnx", path)),
     };
     verify(&m).map_err(|d| report(ctx, &d, streams))?;
     Ok(m)
@@ -151,7 +151,7 @@ pub fn open_tables(
     streams: &mut Streams<'_>,
 ) -> Result<Option<Vec<TableRecord>>, Failure> {
     let file: &String = matches.get_one("FILE").expect("is required");
-    if Format::of(file) != Format::Compiled {
+    if InputFormat::of(file) != InputFormat::Compiled {
         return Ok(None);
     }
     let ctx = tool.context();

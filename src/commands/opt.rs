@@ -3,7 +3,7 @@
 use super::model::{is_model, load, load_args, reader};
 use super::rules::{self, rules_arg};
 use crate::io::Chunk;
-use crate::io::{self, Shared, report, write};
+use crate::io::{self, SharedBuffer, report, write};
 use crate::pass_flags::{self, flag, on_by_default};
 use crate::progress::PassProgress;
 use crate::saturation::{self, Reports};
@@ -247,7 +247,7 @@ impl Job<'_> {
         after_pass: Option<Box<AfterPass<'_>>>,
         streams: &mut Streams<'_>,
     ) -> Result<(), Failure> {
-        let log = Shared::default();
+        let log = SharedBuffer::default();
         let actions = pass_flags::actions(self.matches, &log)?;
         let (mut unwritten, mut shown) = (None, PassProgress::default());
         let mut watch = Watch::new(|event| {

@@ -37,7 +37,7 @@ fn command(tool: &Tool) -> Command {
 }
 
 /// A program that is lowered for its part.
-struct Part {
+struct PlacedProgram {
     name: String,
     size: u64,
     m: Module,
@@ -45,7 +45,7 @@ struct Part {
     inputs: Vec<Datum>,
 }
 
-impl Part {
+impl PlacedProgram {
     fn tenant(&self) -> Tenant<'_> {
         Tenant { module: &self.m, function: self.function, inputs: self.inputs.clone() }
     }
@@ -66,10 +66,10 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     if used > all {
         return Err(Failure::Usage(format!("the programs need {used} {}, but the machine has {all}", sharing.number)));
     }
-    let tenants: Vec<Tenant<'_>> = parts.iter().map(Part::tenant).collect();
+    let tenants: Vec<Tenant<'_>> = parts.iter().map(PlacedProgram::tenant).collect();
     let done = (sharing.run)(&tenants, &machine)?;
     let head = ["", sharing.number, "alone", "together", "ratio", "results"].map(str::to_owned).to_vec();
-    let row = |(part, one): (&Part, &Together)| {
+    let row = |(part, one): (&PlacedProgram, &Together)| {
         let [alone, together] = [one.alone, one.together].map(|time| format!("{time} {}", one.unit));
         let ratio = format!("{:.3}", one.together as f64 / one.alone.max(1) as f64);
         let results = if one.equal { "equal" } else { "different" };
@@ -87,7 +87,7 @@ fn lower(
     (target, sharing, machine): (&'static Target, &Sharing, &Machine),
     (file, size): (&str, u64),
     streams: &mut Streams<'_>,
-) -> Result<Part, Failure> {
+) -> Result<PlacedProgram, Failure> {
     let ctx = tool.context();
     load_machine(&ctx, machine.clone());
     check_machine(&ctx, Some(target))?;
@@ -96,5 +96,5 @@ fn lower(
     run_pipeline(pipeline, &mut m, IrPrinting::default(), streams)?;
     let function = Interpreter::new(&m).function("main").ok_or_else(|| format!("'{file}' has no function '@main'"))?;
     let inputs = drawn(&ctx, &Signature::of(&m, function))?;
-    Ok(Part { name: file.to_owned(), size, m, function, inputs })
+    Ok(PlacedProgram { name: file.to_owned(), size, m, function, inputs })
 }

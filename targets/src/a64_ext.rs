@@ -1,8 +1,8 @@
 //! `a64-ext`: AArch64 with instructions for sparse products, simulated.
 
-use crate::{Executable, InterpretedFunction, Signature, Statistic, Stop, Target};
+use crate::{Executable, InterpretedFunction, Signature, Statistic, Stop, Target, TargetError};
 use gradus_cost::{CostModel, Machine, NEVER, Pricing, machine_numbers, price};
-use gradus_dialects::a64::{CallOp, Counts, DispatchOp, Panels, callee_of, disassembly, dispatch_counts};
+use gradus_dialects::a64::{CallOp, DispatchOp, InstructionCounts, Panels, callee_of, disassembly, dispatch_counts};
 use gradus_dialects::op_cost::{Contraction, OpCost};
 use gradus_dialects::sparse;
 use gradus_interp::Interpreter;
@@ -73,7 +73,7 @@ struct Simulated<'m> {
 }
 
 impl<'m> Simulated<'m> {
-    fn new(m: &'m Module, function: Op, machine: &Machine) -> Result<Simulated<'m>, String> {
+    fn new(m: &'m Module, function: Op, machine: &Machine) -> Result<Simulated<'m>, TargetError> {
         let numbers = Numbers::of(machine).map_err(|error| error.to_string())?;
         let statistics = Totals::of(m, function, &numbers)?.statistics();
         Ok(Simulated { function: InterpretedFunction::new(Interpreter::new(m), function), statistics })
@@ -98,7 +98,7 @@ impl Executable for Simulated<'_> {
 /// Sums over the calls of a function.
 #[derive(Default)]
 struct Totals {
-    counts: Counts,
+    counts: InstructionCounts,
     /// Instructions of the same products without generated code.
     conventional: u64,
     /// Ops that are evaluated by reference, by name.
@@ -106,7 +106,7 @@ struct Totals {
 }
 
 impl Totals {
-    fn of(m: &Module, function: Op, numbers: &Numbers) -> Result<Totals, String> {
+    fn of(m: &Module, function: Op, numbers: &Numbers) -> Result<Totals, TargetError> {
         let mut totals = Totals::default();
         for op in m.ops_under(function) {
             if CallOp::cast(m, op).is_some() {
@@ -123,9 +123,9 @@ impl Totals {
         Ok(totals)
     }
 
-    fn add(&mut self, m: &Module, op: Op, numbers: &Numbers) -> Result<(), String> {
+    fn add(&mut self, m: &Module, op: Op, numbers: &Numbers) -> Result<(), TargetError> {
         let panels = m.with_args(op, Panels::of).ok_or("is not declared")??;
-        let (one, times) = (Counts::of(&callee_of(m, op)?), panels.count() as u64);
+        let (one, times) = (InstructionCounts::of(&callee_of(m, op)?), panels.count() as u64);
         let shape = |value| m.ctx.static_shape(m.value_type(value)).unwrap_or(&[]).iter().map(|&d| d as u64);
         let rows = shape(m.result(op, 0)).next().unwrap_or(0);
         let depth = shape(m.operands(op)[0]).next().unwrap_or(0);
@@ -144,7 +144,7 @@ impl Totals {
 
     fn statistics(self) -> Vec<Statistic> {
         let statistic = |name: &str, value: f64, unit| Statistic { name: name.to_owned(), value, unit };
-        let Counts { instructions, starts, stores, products, cycles } = self.counts;
+        let InstructionCounts { instructions, starts, stores, products, cycles } = self.counts;
         let share = |of: u64, all: u64| if all == 0 { 0.0 } else { of as f64 / all as f64 };
         let mut all = vec![
             // The first one is the one that comparisons show: what extensions change.

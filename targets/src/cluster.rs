@@ -3,7 +3,7 @@
 use crate::cluster_picture::draw;
 use crate::cluster_sharing::SHARING;
 use crate::simulated::{Device, Simulated};
-use crate::{Executable, Statistic, Target};
+use crate::{Executable, Statistic, Target, TargetError};
 use gradus_cost::{CostModel, Machine, NEVER, Pricing, machine_numbers, price};
 use gradus_dialects::cluster::{CallOp, Program, ProgramOp};
 use gradus_dialects::op_cost::{Contraction, OpCost};
@@ -84,7 +84,7 @@ impl Numbers {
     }
 }
 
-fn load<'m>(m: &'m Module, function: Op, machine: &Machine, _: usize) -> Result<Box<dyn Executable + 'm>, String> {
+fn load<'m>(m: &'m Module, function: Op, machine: &Machine, _: usize) -> Result<Box<dyn Executable + 'm>, TargetError> {
     gradus_lowering::graph_to_cluster::machine(machine)?;
     let mut programs = FxHashMap::default();
     for op in m.ops_under(function).into_iter().filter(|&op| CallOp::cast(m, op).is_some()) {
@@ -158,7 +158,7 @@ fn listing(m: &Module) -> String {
 }
 
 /// Draws the first program.
-fn picture(m: &Module) -> Result<String, String> {
+fn picture(m: &Module) -> Result<String, TargetError> {
     let programs = m.ops_under(m.root()).into_iter().filter(|&op| ProgramOp::cast(m, op).is_some());
     let op = programs.min().ok_or("there is no program of clusters")?;
     let name = gradus_ir::symbols::symbol_name(m, op).map_or("", |name| m.ctx.text(name));

@@ -1,9 +1,10 @@
 //! A picture of a run of clusters: what each does over time, and what is live in the memory of the first.
 
+use crate::TargetError;
 use crate::timeline::{HEIGHT, LANE, LEFT, MemoryAccess, TOP, Timeline, WIDTH, lane};
 use gradus_dialects::cluster::Program;
 use gradus_ir::svg::{document, escape};
-use gradus_simulators::cluster::{Access, Lane, Memory, Simulator, Span, Statistics, Use, accesses};
+use gradus_simulators::cluster::{Lane, MemoryId, RecordAccess, Simulator, Span, Statistics, Use, accesses};
 use std::fmt::Write as _;
 
 /// Uses with their names and colours.
@@ -24,7 +25,7 @@ fn colour(usage: Use) -> &'static str {
 ///
 /// # Errors
 /// The program is rejected.
-pub(crate) fn draw(name: &str, program: &Program) -> Result<String, String> {
+pub(crate) fn draw(name: &str, program: &Program) -> Result<String, TargetError> {
     let mut simulator = Simulator::new(program.machine.clone());
     simulator.trace = true;
     let counts = simulator.time(&program.code).map_err(|fault| fault.to_string())?;
@@ -82,8 +83,8 @@ fn memory_accesses(program: &Program, counts: &Statistics) -> Vec<MemoryAccess> 
     for span in counts.trace.iter().filter(is_access) {
         let record = &program.code.records[span.record.cluster as usize][span.record.index as usize];
         let is_input = matches!(span.lane, Lane::Input(_));
-        accesses(record, span.record.cluster as usize, &mut |access: Access| {
-            if access.memory == Memory::Cluster(0) && (!is_input || access.writes) {
+        accesses(record, span.record.cluster as usize, &mut |access: RecordAccess| {
+            if access.memory == MemoryId::Cluster(0) && (!is_input || access.writes) {
                 let first = access.runs.ranges().next().map_or(0, |range| range.start);
                 let bytes = first..access.runs.end();
                 let cycles = [span.begin, span.end];

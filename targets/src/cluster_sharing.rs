@@ -1,13 +1,13 @@
 //! Programs of clusters that run at once on disjoint clusters of a machine.
 
-use crate::{Sharing, Tenant, Together};
+use crate::{Sharing, TargetError, Tenant, Together};
 use gradus_cost::Machine;
 use gradus_dialects::cluster::{CallOp, Program};
 use gradus_interp::Interpreter;
 use gradus_ir::eval::Datum;
 use gradus_ir::{DType, Op, OpDecl, Tensor};
 use gradus_lowering::graph_to_cluster::machine as parameters;
-use gradus_simulators::cluster::{Program as Code, Statistics};
+use gradus_simulators::cluster::{ClusterProgram, Statistics};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -24,11 +24,12 @@ struct Alone {
 }
 
 /// Runs the program of each function alone, then all of them at once.
-fn together(tenants: &[Tenant<'_>], machine: &Machine) -> Result<Vec<Together>, String> {
+fn together(tenants: &[Tenant<'_>], machine: &Machine) -> Result<Vec<Together>, TargetError> {
     let machine = parameters(machine)?;
     let alone = tenants.iter().map(run_alone).collect::<Result<Vec<_>, _>>()?;
-    let codes: Vec<Code> = alone.iter().map(|one| one.program.code.clone()).collect();
-    let code = Code::together(&codes).ok_or("the programs together need too many clusters or bytes of memory")?;
+    let codes: Vec<ClusterProgram> = alone.iter().map(|one| one.program.code.clone()).collect();
+    let code =
+        ClusterProgram::together(&codes).ok_or("the programs together need too many clusters or bytes of memory")?;
     let all = Program { machine, code };
     let operands: Vec<Tensor> = alone.iter().flat_map(|one| one.operands.iter().cloned()).collect();
     let shape = |t: &Tensor| (t.dtype(), t.shape().to_vec());
@@ -52,11 +53,13 @@ fn end(statistics: &Statistics, clusters: &Range<usize>) -> u64 {
 }
 
 /// Runs a function, and returns its only call of a program.
-fn run_alone(tenant: &Tenant<'_>) -> Result<Alone, String> {
+fn run_alone(tenant: &Tenant<'_>) -> Result<Alone, TargetError> {
     let &Tenant { module: m, function, ref inputs } = tenant;
     let calls: Vec<Op> = m.ops_under(function).into_iter().filter(|&op| CallOp::cast(m, op).is_some()).collect();
     let &[call] = &calls[..] else {
-        return Err(format!("a function with {} programs cannot share the machine: it must have one", calls.len()));
+        return Err(
+            format!("a function with {} programs cannot share the machine: it must have one", calls.len()).into()
+        );
     };
     let program = CallOp::program(m, call)?;
     let seen = Arc::new(Mutex::new(None));

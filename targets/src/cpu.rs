@@ -1,6 +1,6 @@
 //! `cpu`: this machine, by kernels. Costs are cycles of a core with 512-bit vectors.
 
-use crate::{Executable, OpTimes, Precision, Signature, Statistic, Stop, Target, cpu_probes};
+use crate::{Executable, OpTimes, Precision, Signature, Statistic, Stop, Target, TargetError, cpu_probes};
 use gradus_cost::{CostModel, Machine, NEVER, Pricing, machine_numbers, price};
 use gradus_dialects::op_cost::{Contraction, Factors, OpCost};
 use gradus_dialects::{graph, sparse};
@@ -8,7 +8,7 @@ use gradus_ir::diag::Refused;
 use gradus_ir::eval::Datum;
 use gradus_ir::{Module, Op, OpDecl, Type};
 use gradus_lowering::sparse_to_x64::{can_generate, has_narrow_vectors, narrow_cycles, narrow_rows_cycles};
-use gradus_runtime::cpu::Program;
+use gradus_runtime::cpu::CompiledFunction;
 use gradus_runtime::gemm::bytes::ByteIsa;
 use gradus_runtime::workers::Workers;
 
@@ -357,10 +357,10 @@ fn load<'m>(
     function: Op,
     machine: &Machine,
     threads: usize,
-) -> Result<Box<dyn Executable + 'm>, String> {
+) -> Result<Box<dyn Executable + 'm>, TargetError> {
     let min_steps = machine.value(SHARED_STEPS).map_err(|error| error.to_string())?;
     let workers = Workers::new(threads)?.sharing_from(usize::try_from(min_steps).unwrap_or(usize::MAX));
-    let program = Program::new(module, function).on(workers);
+    let program = CompiledFunction::new(module, function).on(workers);
     Ok(Box::new(Compiled { program, signature: Signature::of(module, function), calls: 0 }))
 }
 
@@ -368,7 +368,7 @@ fn load<'m>(
 const SHARED_STEPS: &str = "shared_steps";
 
 struct Compiled<'m> {
-    program: Program<'m>,
+    program: CompiledFunction<'m>,
     signature: Signature,
     /// Number of calls.
     calls: u64,

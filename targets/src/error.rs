@@ -1,6 +1,7 @@
 //! The errors of targets.
 
 use gradus_cost::CostError;
+use gradus_ir::Violation;
 use std::fmt;
 
 /// The reason why a target cannot compile or execute a program.
@@ -16,6 +17,30 @@ pub enum TargetError {
     Precision(&'static str, String),
     /// The executor does not support the function, for this reason.
     Unsupported(String),
+}
+
+impl From<CostError> for TargetError {
+    fn from(error: CostError) -> TargetError {
+        TargetError::Cost(error)
+    }
+}
+
+impl From<String> for TargetError {
+    fn from(reason: String) -> TargetError {
+        TargetError::Unsupported(reason)
+    }
+}
+
+impl From<&str> for TargetError {
+    fn from(reason: &str) -> TargetError {
+        TargetError::Unsupported(reason.to_owned())
+    }
+}
+
+impl From<Violation> for TargetError {
+    fn from(violation: Violation) -> TargetError {
+        TargetError::Unsupported(violation.into())
+    }
 }
 
 impl fmt::Display for TargetError {

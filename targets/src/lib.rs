@@ -114,11 +114,11 @@ pub struct Precision {
 }
 
 /// Prepares a function of a valid lowered program, which may come from a file and is not trusted, for execution on a
-/// number of threads. The error is a message about the function, which becomes a [`TargetError`].
-pub type Load = for<'m> fn(&'m Module, Op, &Machine, usize) -> Result<Box<dyn Executable + 'm>, String>;
+/// number of threads.
+pub type Load = for<'m> fn(&'m Module, Op, &Machine, usize) -> Result<Box<dyn Executable + 'm>, TargetError>;
 
 /// Draws a picture of a lowered program as SVG; the error is the reason why there is none.
-pub type Picture = fn(&Module) -> Result<String, String>;
+pub type Picture = fn(&Module) -> Result<String, TargetError>;
 
 /// How several programs run at once on parts of a machine.
 #[derive(Clone, Copy)]
@@ -130,7 +130,7 @@ pub struct Sharing {
     /// The number of the machine that is divided.
     pub number: &'static str,
     /// Runs functions of lowered programs, each alone and all at once; the error is the reason why they cannot.
-    pub run: fn(&[Tenant<'_>], &Machine) -> Result<Vec<Together>, String>,
+    pub run: fn(&[Tenant<'_>], &Machine) -> Result<Vec<Together>, TargetError>,
 }
 
 /// A function of a lowered program that shares a machine, with its inputs.
@@ -180,7 +180,7 @@ impl Target {
     pub fn pipeline(&self, machine: &Machine) -> Result<String, TargetError> {
         match self.pipeline {
             "" => Err(TargetError::NoPipeline(self.cost.name)),
-            text => machine.fill(text).map_err(TargetError::Cost),
+            text => Ok(machine.fill(text)?),
         }
     }
 
@@ -208,6 +208,6 @@ impl Target {
         threads: usize,
     ) -> Result<Box<dyn Executable + 'm>, TargetError> {
         let load = self.load.ok_or(TargetError::NoExecutor(self.cost.name))?;
-        load(m, function, machine, threads).map_err(TargetError::Unsupported)
+        load(m, function, machine, threads)
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::nna_picture::draw;
 use crate::simulated::{Device, Simulated};
-use crate::{Executable, Statistic, Target};
+use crate::{Executable, Statistic, Target, TargetError};
 use gradus_cost::{CostModel, Machine, NEVER, Pricing, machine_numbers, price};
 use gradus_dialects::nna::{CallOp, DENSE, DIAGONAL, Prepared, ProgramOp, code_of, inst_of};
 use gradus_dialects::op_cost::{Contraction, OpCost};
@@ -114,7 +114,7 @@ impl Numbers {
     }
 }
 
-fn load<'m>(module: &'m Module, function: Op, _: &Machine, _: usize) -> Result<Box<dyn Executable + 'm>, String> {
+fn load<'m>(module: &'m Module, function: Op, _: &Machine, _: usize) -> Result<Box<dyn Executable + 'm>, TargetError> {
     Ok(Box::new(Simulated::new(module, function, Nna::default())))
 }
 
@@ -133,7 +133,7 @@ fn listing(m: &Module) -> String {
 }
 
 /// Draws the first program.
-fn picture(m: &Module) -> Result<String, String> {
+fn picture(m: &Module) -> Result<String, TargetError> {
     let ops = m.ops_under(m.root());
     let op = ops.into_iter().find_map(|op| ProgramOp::cast(m, op)).ok_or("there is no program of the nna")?.0;
     let name = gradus_ir::symbols::symbol_name(m, op).map_or("", |name| m.ctx.text(name));
@@ -143,7 +143,7 @@ fn picture(m: &Module) -> Result<String, String> {
 
 /// Counts over all calls.
 #[derive(Default)]
-struct Counts {
+struct CallCounts {
     cycles: u64,
     without_ping_pong: u64,
     bound: u64,
@@ -158,7 +158,7 @@ struct Counts {
     instructions: u64,
 }
 
-impl Counts {
+impl CallCounts {
     fn add(&mut self, program: &Prepared, s: &Statistics) {
         let costs = program.costs();
         self.cycles += s.cycles;
@@ -178,7 +178,7 @@ impl Counts {
 #[derive(Default)]
 struct Nna {
     programs: BTreeMap<Op, Prepared>,
-    counts: Counts,
+    counts: CallCounts,
 }
 
 impl Device for Nna {

@@ -1,8 +1,9 @@
 //! A picture of a run of the nna: both slots, the array and the RAMs over time, and the patches of a feature RAM.
 
+use crate::TargetError;
 use crate::timeline::{LANE, LEFT, TOP, Timeline, WIDTH, lane};
 use gradus_ir::svg::{document, escape};
-use gradus_simulators::nna::{Conditions, Form, Inst, Layout, Machine, ROWS, Slot, Span, Statistics, observe};
+use gradus_simulators::nna::{Conditions, Form, Layout, NnaInst, NnaMachine, ROWS, Slot, Span, Statistics, observe};
 use std::fmt::Write as _;
 
 /// Colours of the array and of what it reads, of writes, and of the reads of results.
@@ -21,9 +22,9 @@ const AROUND: usize = 3;
 const MAX_SPANS: usize = 1 << 22;
 
 /// A run of a program.
-struct Run<'a> {
-    code: &'a [Inst],
-    machine: &'a Machine,
+struct PicturedRun<'a> {
+    code: &'a [NnaInst],
+    machine: &'a NnaMachine,
     spans: Vec<Span>,
     cycles: u64,
 }
@@ -32,7 +33,7 @@ struct Run<'a> {
 ///
 /// # Errors
 /// The program does not run.
-pub(crate) fn draw(name: &str, code: &[Inst], layout: &Layout, machine: &Machine) -> Result<String, String> {
+pub(crate) fn draw(name: &str, code: &[NnaInst], layout: &Layout, machine: &NnaMachine) -> Result<String, TargetError> {
     let (run, counts) = trace(code, layout, machine)?;
     let mut body = String::new();
     let shape = layout.shape;
@@ -61,7 +62,11 @@ pub(crate) fn draw(name: &str, code: &[Inst], layout: &Layout, machine: &Machine
     Ok(document([LEFT + WIDTH + 16, y + 16], "", &body))
 }
 
-fn trace<'a>(code: &'a [Inst], layout: &Layout, machine: &'a Machine) -> Result<(Run<'a>, Statistics), String> {
+fn trace<'a>(
+    code: &'a [NnaInst],
+    layout: &Layout,
+    machine: &'a NnaMachine,
+) -> Result<(PicturedRun<'a>, Statistics), TargetError> {
     let shape = layout.shape;
     let zeros = |n: usize| vec![0_i8; n];
     let initial = vec![0; if layout.plan.initial { shape.rows * shape.columns } else { 0 }];
@@ -76,11 +81,11 @@ fn trace<'a>(code: &'a [Inst], layout: &Layout, machine: &'a Machine) -> Result<
         }
     };
     let counts = observe(code, machine, &mut memory, &conditions, keep).map_err(|fault| fault.to_string())?;
-    Ok((Run { code, machine, spans, cycles: counts.cycles }, counts))
+    Ok((PicturedRun { code, machine, spans, cycles: counts.cycles }, counts))
 }
 
-impl Run<'_> {
-    fn inst(&self, span: &Span) -> &Inst {
+impl PicturedRun<'_> {
+    fn inst(&self, span: &Span) -> &NnaInst {
         &self.code[span.inst]
     }
 
@@ -101,20 +106,20 @@ impl Run<'_> {
     fn lanes(&self, body: &mut String, top: usize, [first, end]: [u64; 2]) -> usize {
         let timeline = Timeline { cycles: end - first };
         let step = self.machine.latency.step();
-        let mut draw = |y: usize, label: &str, colour: &str, of: &dyn Fn(&Inst) -> Option<u64>| {
+        let mut draw = |y: usize, label: &str, colour: &str, of: &dyn Fn(&NnaInst) -> Option<u64>| {
             let spans = self.spans.iter().filter_map(|span| Some((span.begin, span.begin + of(self.inst(span))?)));
             let inside = spans.filter(|&(from, to)| to > first && from < end);
             let shares = timeline.shares(inside.map(|(from, to)| [from.max(first) - first, to.min(end) - first]));
             lane(body, y, label, colour, &shares);
         };
         let is = |form: Form, first: i32| {
-            move |inst: &Inst| (inst.form == form && (first < 0 || inst.args[0] == first)).then_some(1)
+            move |inst: &NnaInst| (inst.form == form && (first < 0 || inst.args[0] == first)).then_some(1)
         };
         let mut y = top;
         draw(y, "array", ARRAY, &|inst| (inst.form == Form::Nnmacg).then_some(step));
         for fram in 0..self.machine.frams as i32 {
             y += LANE;
-            let reads = |inst: &Inst| (inst.form == Form::Nnmacg && inst.args[0] == fram).then_some(step);
+            let reads = |inst: &NnaInst| (inst.form == Form::Nnmacg && inst.args[0] == fram).then_some(step);
             draw(y, "", ARRAY, &reads);
             draw(y, &format!("features {fram}"), WRITE, &is(Form::Nndwf, fram));
         }

@@ -2,13 +2,13 @@
 
 use crate::npu_picture::draw;
 use crate::simulated::{Device, Simulated};
-use crate::{Executable, Statistic, Target};
+use crate::{Executable, Statistic, Target, TargetError};
 use gradus_cost::{CostModel, Machine, NEVER, Pricing, machine_numbers, price};
 use gradus_dialects::npu::{CallOp, Program};
 use gradus_dialects::op_cost::{Contraction, OpCost};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{DType, Module, Op, OpArgs, OpDecl};
-use gradus_simulators::npu::{Bounds, Statistics, Unit};
+use gradus_simulators::npu::{ProgramBounds, Statistics, Unit};
 use std::collections::BTreeMap;
 
 /// The declaration of the target.
@@ -73,7 +73,7 @@ impl Numbers {
     }
 }
 
-fn load<'m>(m: &'m Module, function: Op, machine: &Machine, _: usize) -> Result<Box<dyn Executable + 'm>, String> {
+fn load<'m>(m: &'m Module, function: Op, machine: &Machine, _: usize) -> Result<Box<dyn Executable + 'm>, TargetError> {
     gradus_lowering::graph_to_npu::machine(machine)?;
     let numbers = Numbers::of(machine).map_err(|e| e.to_string())?;
     let mut programs = BTreeMap::new();
@@ -120,7 +120,7 @@ impl Device for Npu {
 
     fn statistics(&self, calls: u64) -> Vec<Statistic> {
         let counts = &self.counts;
-        let (mut bounds, mut bound, mut memory, mut bubbles) = (Bounds::default(), 0, 0, 0);
+        let (mut bounds, mut bound, mut memory, mut bubbles) = (ProgramBounds::default(), 0, 0, 0);
         for called in self.programs.values() {
             let one = called.program.bounds(&called.results);
             for _ in 0..called.calls {
@@ -165,7 +165,7 @@ fn listing(m: &Module) -> String {
 }
 
 /// Draws the first program.
-fn picture(m: &Module) -> Result<String, String> {
+fn picture(m: &Module) -> Result<String, TargetError> {
     let calls = m.ops_under(m.root()).into_iter().filter(|&op| CallOp::cast(m, op).is_some());
     let call = calls.min().ok_or("there is no program of the npu")?;
     let types =

@@ -1,5 +1,6 @@
 //! A picture of a run of the npu: what each unit does over time, and what is live in SRAM.
 
+use crate::TargetError;
 use crate::timeline::{HEIGHT, LANE, LEFT, MemoryAccess, TOP, Timeline, WIDTH, lane};
 use gradus_dialects::npu::Program;
 use gradus_ir::svg::{document, escape};
@@ -26,7 +27,7 @@ pub(crate) fn draw(
     program: &Program,
     operands: &[(DType, Vec<usize>)],
     results: &[(DType, Vec<usize>)],
-) -> Result<String, String> {
+) -> Result<String, TargetError> {
     let zeros = |(dtype, shape): &(DType, Vec<usize>)| {
         let bytes = vec![0; shape.iter().product::<usize>() * dtype.size()];
         Tensor::new(*dtype, shape.clone(), bytes.into()).map_err(|e| e.to_string())

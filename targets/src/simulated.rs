@@ -17,7 +17,7 @@ pub(crate) trait Device: Send {
 }
 
 /// A device with the cycles of each op.
-struct State<D> {
+struct SimulatedDevice<D> {
     device: D,
     cycles: FxHashMap<Op, u64>,
 }
@@ -27,14 +27,14 @@ pub(crate) struct Simulated<'m, D> {
     interpreter: Interpreter<'m>,
     function: Op,
     signature: Signature,
-    state: Arc<Mutex<State<D>>>,
+    state: Arc<Mutex<SimulatedDevice<D>>>,
     calls: u64,
 }
 
 impl<'m, D: Device + 'm> Simulated<'m, D> {
     /// Prepares a function.
     pub(crate) fn new(m: &'m Module, function: Op, device: D) -> Self {
-        let state = Arc::new(Mutex::new(State { device, cycles: FxHashMap::default() }));
+        let state = Arc::new(Mutex::new(SimulatedDevice { device, cycles: FxHashMap::default() }));
         let shared = state.clone();
         let interpreter = Interpreter::new(m).with_kernels(Box::new(move |args, data| {
             let mut state = shared.lock().unwrap_or_else(PoisonError::into_inner);

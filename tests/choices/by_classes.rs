@@ -1,8 +1,8 @@
 //! Enumeration of all choices of one node per e-class.
 
 use super::function;
-use super::support::parse;
-use gradus::egraph::report::{Class, NodeId, Report, TermKind};
+use crate::support::parse;
+use gradus::egraph::report::{ClassReport, NodeId, Report, TermKind};
 use gradus::ir::Context;
 use gradus::ir::rules::CostFn;
 use std::collections::BTreeMap;
@@ -87,7 +87,7 @@ impl All {
     }
 }
 
-fn is_constant(report: &Report, class: &Class, node: usize) -> bool {
+fn is_constant(report: &Report, class: &ClassReport, node: usize) -> bool {
     matches!(report.terms[&class.nodes[node].0].kind, TermKind::Op { constant: true, .. })
 }
 

@@ -1,7 +1,7 @@
 //! Elementwise products of random broadcasting shapes on the array of multipliers.
 
 use super::saturated;
-use super::support::parse;
+use crate::support::parse;
 use gradus::Tool;
 use gradus::check::{Options, Reference, Verdict};
 use gradus::ir::random::Random;

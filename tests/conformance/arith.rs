@@ -45,6 +45,6 @@ fn arithmetic_on_constants_is_that_of_mlir_opt() {
             wrong.push(format!("{} is {have}", row.join(" ")));
         }
     }
-    crate::corpus::all_good("rows differ (op, operands, type, mlir-opt's result, ours)", rows.len(), &wrong);
+    super::corpus::all_good("rows differ (op, operands, type, mlir-opt's result, ours)", rows.len(), &wrong);
     assert!(rows.len() >= 700, "rows are missing");
 }

@@ -1,6 +1,6 @@
 //! MLIR's own tests, compared with the output of mlir-opt.
 
-use crate::corpus::{Corpus, all_good, in_parallel};
+use super::corpus::{Corpus, all_good, in_parallel};
 use gradus::ir::{Context, Diagnostic, Module, ParseOptions, PrintOptions, parse_module, verify};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, LazyLock};
@@ -125,6 +125,6 @@ fn invalid_programs_are_rejected_on_the_right_line() {
     assert!(worse.is_empty(), "no longer rejected on the right line: {worse:?}");
     println!("{} of {in_scope} are rejected on the right line", good.len());
     if !better.is_empty() {
-        println!("to list these too: INSTA_UPDATE=always cargo test --release --test conformance\n{better:?}");
+        println!("to list these too: INSTA_UPDATE=always cargo test --release --test suite conformance\n{better:?}");
     }
 }

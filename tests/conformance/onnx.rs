@@ -5,8 +5,8 @@
 //!
 //! `GRADUS_ONNX_CORPUS` names another archive of such tests to run instead.
 
-use crate::corpus::{Corpus, all_good, in_parallel};
-use crate::onnx_cpu::{self, Ran};
+use super::corpus::{Corpus, all_good, in_parallel};
+use super::onnx_cpu::{self, Ran};
 use bytes::Bytes;
 use gradus::dialects::func::FuncOp;
 use gradus::interp::Interpreter;

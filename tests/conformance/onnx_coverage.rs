@@ -1,8 +1,8 @@
 //! The table of ONNX operators in `docs/src/onnx-coverage.md`, generated from ONNX's operators, the dialect's ops, and
 //! the passing tests.
 
-use crate::onnx::{CASES, Case};
-use crate::onnx_cpu::How;
+use super::onnx::{CASES, Case};
+use super::onnx_cpu::How;
 use crate::support::root;
 use gradus::dialects::graph;
 use gradus::ir::OpInfo;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// The test that writes the document.
-const COMMAND: &str = "INSTA_UPDATE=always cargo test --release --test conformance onnx";
+const COMMAND: &str = "INSTA_UPDATE=always cargo test --release --test suite conformance::onnx";
 
 /// An operator of ONNX.
 struct Operator {

@@ -3,14 +3,14 @@
 //! Each test runs twice: with its inputs as arguments, and with all but the first as constants like a model's weights,
 //! from which tables and packed weights are built.
 
-use crate::onnx::{compare, imported, inputs};
+use super::onnx::{compare, imported, inputs};
 use crate::support::pipeline_of;
 use gradus::Tool;
 use gradus::interp::Interpreter;
 use gradus::ir::eval::Datum;
 use gradus::ir::pass::{PassEvent, Pipeline, RunOptions, Watch};
 use gradus::ir::{Diagnostic, Loc, Module, Op, Tensor, Traits, verify};
-use gradus::runtime::cpu::Program;
+use gradus::runtime::cpu::CompiledFunction;
 use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -69,7 +69,7 @@ fn execute(m: &Module, main: Op, arguments: Vec<Datum>) -> Result<(Vec<Datum>, R
     let compiled = compiled(m)?;
     let lost = || Diagnostic::error(m.loc(main), "there is no @main");
     let function = Interpreter::new(&compiled).function("main").ok_or_else(lost)?;
-    let mut program = Program::new(&compiled, function);
+    let mut program = CompiledFunction::new(&compiled, function);
     let have = program.call(arguments).map_err(|stop| stop.diagnostic(&compiled))?;
     let reference: Vec<&str> = program.reference(1).into_iter().map(|(name, _)| name).collect();
     Ok((have, ran(m, main, &compiled, function, &reference)))

@@ -7,7 +7,7 @@ use gradus::interp::Interpreter;
 use gradus::ir::eval::{Datum, floats_to_tensor, ints_to_tensor};
 use gradus::ir::random::Random;
 use gradus::ir::{DType, Module, Tensor};
-use gradus::runtime::cpu::Program;
+use gradus::runtime::cpu::CompiledFunction;
 use gradus::runtime::workers::Workers;
 
 /// A program of one attention, and its arguments.
@@ -124,7 +124,7 @@ fn draw(random: &mut Random) -> (String, Vec<Datum>) {
 /// Runs a program by kernels on a number of threads, and returns the ops without a kernel.
 fn by_kernels(m: &Module, inputs: &[Datum], threads: usize) -> (Vec<Datum>, Vec<&'static str>) {
     let main = Interpreter::new(m).function("main").expect("there is a function");
-    let mut program = Program::new(m, main).on(Workers::new(threads).expect("there are threads"));
+    let mut program = CompiledFunction::new(m, main).on(Workers::new(threads).expect("there are threads"));
     let results = program.call(inputs.to_vec()).unwrap_or_else(|stop| panic!("{stop:?}"));
     (results, program.reference(1).into_iter().map(|(name, _)| name).collect())
 }

@@ -6,7 +6,7 @@ use gradus::interp::Interpreter;
 use gradus::ir::DType;
 use gradus::ir::eval::{Datum, floats_to_tensor};
 use gradus::ir::random::Random;
-use gradus::runtime::cpu::Program;
+use gradus::runtime::cpu::CompiledFunction;
 
 /// Number of rows of all values.
 const ROWS: usize = 7;
@@ -95,7 +95,7 @@ fn parts_are_written_where_they_belong() {
         let want = interpreter.call(main, vec![input.clone()]).unwrap_or_else(|stop| panic!("{stop:?}"));
         let compiled = compiled(&tool, &m, "{layout=auto}");
         let main = Interpreter::new(&compiled).function("main").expect("there is a function");
-        let mut program = Program::new(&compiled, main);
+        let mut program = CompiledFunction::new(&compiled, main);
         // The second run starts with memory from the first.
         for _ in 0..2 {
             let have = program.call(vec![input.clone()]).unwrap_or_else(|stop| panic!("{stop:?}"));

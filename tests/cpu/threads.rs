@@ -6,7 +6,7 @@ use gradus::interp::Interpreter;
 use gradus::ir::eval::{Datum, floats_to_tensor};
 use gradus::ir::random::Random;
 use gradus::ir::{DType, Tensor};
-use gradus::runtime::cpu::Program;
+use gradus::runtime::cpu::CompiledFunction;
 use gradus::runtime::workers::Workers;
 
 /// Layers large enough to be divided: by rows, columns or channels, with strided output, and by Winograd convolution.
@@ -55,8 +55,8 @@ fn threads_change_nothing() {
             m.block_args(block).iter().map(|&v| random(&m, m.value_type(v), &mut numbers)).collect();
         let [one, three] = [1, 3].map(|threads| {
             let workers = Workers::new(threads).expect("there are threads");
-            let mut program = Program::new(&m, function).on(workers);
-            let run = |program: &mut Program<'_>| -> Tensor {
+            let mut program = CompiledFunction::new(&m, function).on(workers);
+            let run = |program: &mut CompiledFunction<'_>| -> Tensor {
                 let results = program.call(inputs.clone()).unwrap_or_else(|stop| panic!("{stop:?}"));
                 results[0].tensor().expect("a tensor").clone()
             };

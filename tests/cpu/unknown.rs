@@ -6,7 +6,7 @@ use gradus::Tool;
 use gradus::interp::Interpreter;
 use gradus::ir::DType;
 use gradus::ir::eval::{Datum, floats_to_tensor, ints_to_tensor};
-use gradus::runtime::cpu::Program;
+use gradus::runtime::cpu::CompiledFunction;
 
 /// Constants, and ops whose result shape depends on values, have no kernel.
 const RANGE: &str = "
@@ -49,6 +49,6 @@ fn results_of_another_size_are_no_results() {
     let main = Interpreter::new(&compiled).function("main").expect("there is a function");
     for extent in [4, 6] {
         let shape = Datum::Tensor(ints_to_tensor(DType::I64, &[1], &[extent]));
-        assert!(Program::new(&compiled, main).call(vec![shape]).is_err(), "{extent}");
+        assert!(CompiledFunction::new(&compiled, main).call(vec![shape]).is_err(), "{extent}");
     }
 }

@@ -1,6 +1,6 @@
 //! Modes of comparison of floats: what each accepts, and mistakes that it must not.
 
-use crate::checking::{compare, differs, is_same};
+use super::checking::{compare, differs, is_same};
 use gradus::check::{Floats, Options, Verdict};
 
 fn with(floats: Floats) -> Options {

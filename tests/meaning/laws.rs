@@ -1,6 +1,6 @@
 //! Laws that hold for the semantics of every op, tested on ops drawn from their declarations.
 
-use crate::draw::{Domain, Instance, Run, Values, extended};
+use super::draw::{Domain, Instance, Run, Values, extended};
 use gradus::Tool;
 use gradus::check::refines;
 use gradus::ir::effects::is_speculatable;

@@ -1,7 +1,7 @@
 //! The second, independent meaning of each op: the data or the test that its semantics is held against. An op without
 //! one can mean anything, and checking by execution would not notice.
 
-use crate::{loops, tables};
+use super::{loops, tables};
 use gradus::Tool;
 use std::collections::BTreeSet;
 

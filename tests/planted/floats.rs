@@ -1,6 +1,6 @@
 //! Float rewrites: those that only round pass, wrong ones are found, each in its mode.
 
-use crate::{check_program, tool_with};
+use super::{check_program, tool_with};
 use gradus::Tool;
 use gradus::ir::rules::{Rule, rule};
 use gradus_golden::{Output, run};

@@ -1,6 +1,6 @@
 //! Each planted bug gives a small reproducer: a golden test that fails while the bug exists.
 
-use crate::{patterns, rules, tool_with};
+use super::{patterns, rules, tool_with};
 use gradus::Tool;
 use gradus::check::bisect::{Checked, Subject};
 use gradus::ir::pass::{Pipeline, RunOptions};

@@ -17,6 +17,7 @@ import resource
 import shutil
 import subprocess
 import sys
+import threading
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # The files of edits, in tests/planted.
@@ -83,37 +84,40 @@ def flag_words(flags):
 
 
 def first_failure(command, name, seconds):
-    """Runs a campaign until its first failure, for at most some seconds of a core. Returns what it says, or None."""
+    """Runs a campaign until its first failure, for at most some seconds of a core. Returns what it says and the seconds that it took."""
     environment = {**os.environ, "GRADUS_PLANTED": name}
     limit = lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+    said, took = [], 0
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           preexec_fn=limit) as run:
-        said = []
         for line in run.stdout:
             if said and line.startswith("program ") or "programs" in line:
                 break
             # A panic of the campaign itself is a failure too.
-            if said or line.startswith("program ") or "panicked at" in line:
+            is_first = not said and (line.startswith("program ") or "panicked at" in line)
+            if is_first:
+                took = core_seconds(run.pid)
+                # A failure is printed at once; the next one may be long in coming.
+                threading.Timer(1, run.terminate).start()
+            if said or is_first:
                 said.append(line)
         run.terminate()
-    return "".join(said)
+    return "".join(said), took
 
 
-def core_seconds():
-    """Returns the time that processes of this one have had on a core."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+def core_seconds(pid):
+    """Returns the time that a process has had on a core."""
+    user, system = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 def search(gradus, name, flags, seconds, seeds):
     """Returns the row of a bug."""
     for seed in seeds:
         command = [gradus, "fuzz", *flag_words(flags), f"--seed={seed}", f"--seconds={10 * seconds}"]
-        start = core_seconds()
-        said = first_failure(command, name, seconds)
+        said, took = first_failure(command, name, seconds)
         if not said:
             continue
-        took = core_seconds() - start
         if "what is printed cannot be read" in said:
             return [name, "another bug", f"seed {seed}"]
         named = re.search(r"after pass '([^']*)'|(as it is executed on [^\n]*)", said)

@@ -1,13 +1,13 @@
 //! Products of bytes with sparse constants: generated code, its simulation and the loop over compressed rows give exactly the sums.
 
+use super::{has, main_of};
 use crate::support::{lowered, parse};
-use crate::{has, main_of};
 use gradus::Tool;
 use gradus::interp::Interpreter;
 use gradus::ir::eval::Datum;
 use gradus::ir::random::Random;
 use gradus::ir::{Module, Tensor};
-use gradus::runtime::cpu::Program;
+use gradus::runtime::cpu::CompiledFunction;
 use gradus::runtime::workers::Workers;
 
 /// A random product with a sparse constant.
@@ -33,7 +33,7 @@ fn tensor(shape: &[usize], elements: &[i32], signed: bool) -> Tensor {
 
 impl Product {
     pub fn draw(random: &mut Random, most: u64) -> Product {
-        let shape: [usize; 3] = std::array::from_fn(|_| crate::extent(random, most));
+        let shape: [usize; 3] = std::array::from_fn(|_| super::extent(random, most));
         let [m, k, n] = shape;
         let (is_right, zeros, is_small) = (random.percent(50), random.below(101), random.percent(20));
         // Of the dense and of the sparse operand; unsigned ones that exceed signed bytes need 16 bits.
@@ -104,7 +104,7 @@ impl Product {
         out
     }
 
-    fn call(&self, program: &mut Program<'_>) -> Vec<i32> {
+    fn call(&self, program: &mut CompiledFunction<'_>) -> Vec<i32> {
         let result = program.call(self.inputs.clone());
         integers(&result.unwrap_or_else(|e| panic!("{}\n{}", e.trap, self.text)))
     }
@@ -135,14 +135,15 @@ fn products_of_bytes_are_exact() {
             }
         }
         let rows = executable(&tool, &m);
-        let mut program = Program::new(&rows, main_of(&rows));
+        let mut program = CompiledFunction::new(&rows, main_of(&rows));
         assert_eq!(product.call(&mut program), expected, "by rows {:?}", product.shape);
         assert_eq!(program.reference(1), [], "{:?}", product.shape);
         if !has(isa) || !code.to_text(Default::default()).contains("x64.call") {
             continue;
         }
         let ran = executable(&tool, &code);
-        let mut program = Program::new(&ran, main_of(&ran)).on(Workers::new(1 + case % 2).expect("there are threads"));
+        let mut program =
+            CompiledFunction::new(&ran, main_of(&ran)).on(Workers::new(1 + case % 2).expect("there are threads"));
         assert_eq!(product.call(&mut program), expected, "{:?} {isa} right {}", product.shape, product.is_right);
         native[usize::from(code.to_text(Default::default()).contains("quads"))] += 1;
     }

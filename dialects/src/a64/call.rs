@@ -8,7 +8,7 @@ use super::{decode_all, listing};
 use crate::constraint::{BYTES, FLAT_SYMBOL, I64, SYMBOL_NAME, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::symbols::SymbolTables;
-use gradus_ir::{DType, Effects, Module, Op, OpArgs, OpDecl, Tensor, Traits, Type, op};
+use gradus_ir::{DType, Effects, Module, Op, OpArgs, OpDecl, Tensor, Traits, Type, Violation, op};
 
 /// Maximum number of instructions of a call.
 const MAX_STEPS: usize = 1 << 28;
@@ -106,7 +106,7 @@ impl Panels {
     ///
     /// # Errors
     /// The violated rule.
-    pub fn of(args: &OpArgs<'_>) -> Result<Panels, String> {
+    pub fn of(args: &OpArgs<'_>) -> Result<Panels, Violation> {
         let (ctx, Some(&result)) = (args.ctx(), args.result_types.first()) else { return Err("has no result".into()) };
         let operands = (0..args.operands.len()).map(|i| args.operand_type(i));
         let dtype = ctx.dtype(ctx.element_type(result)).filter(|dtype| matches!(dtype.size(), 4 | 8));
@@ -139,27 +139,27 @@ impl Panels {
     }
 }
 
-fn verify_func(m: &Module, op: Op) -> Result<(), String> {
+fn verify_func(m: &Module, op: Op) -> Result<(), Violation> {
     let body = FuncOp(op).body(m);
     let mut blocks = m.region_blocks(body);
     let (Some(block), None) = (blocks.next(), blocks.next()) else { return Err("requires one block".into()) };
     if m.last_op(block).and_then(|last| RetOp::cast(m, last)).is_none() {
         return Err("requires that its block ends in 'a64.ret'".into());
     }
-    instructions_of(m, body).map(drop).map_err(|(at, why)| format!("'{}' {why}", m.name_text(at)))
+    instructions_of(m, body).map(drop).map_err(|(at, why)| format!("'{}' {why}", m.name_text(at)).into())
 }
 
-fn verify_code(m: &Module, op: Op) -> Result<(), String> {
+fn verify_code(m: &Module, op: Op) -> Result<(), Violation> {
     let tensor = CodeOp(op).value(m).and_then(|value| m.ctx.dense_tensor(value)).ok_or("requires bytes")?;
-    let at = |at| format!("byte {at} is not the start of an instruction of this dialect");
-    decode_all(tensor.bytes()).map(drop).map_err(at)
+    let wrong = |at| format!("byte {at} is not the start of an instruction of this dialect").into();
+    decode_all(tensor.bytes()).map(drop).map_err(wrong)
 }
 
-fn verify_call(m: &Module, op: Op) -> Result<(), String> {
+fn verify_call(m: &Module, op: Op) -> Result<(), Violation> {
     m.with_args(op, Panels::of).unwrap_or_else(|| Err("is not declared".into())).map(drop)
 }
 
-fn verify_callee(m: &Module, op: Op, tables: &mut SymbolTables) -> Result<(), String> {
+fn verify_callee(m: &Module, op: Op, tables: &mut SymbolTables) -> Result<(), Violation> {
     match tables.resolve(m, op, CallOp(op).callee(m).ok_or("has no callee")?) {
         Some(found) if FuncOp::cast(m, found).is_some() || CodeOp::cast(m, found).is_some() => Ok(()),
         _ => Err("requires the symbol of an 'a64.func' or 'a64.code'".into()),
@@ -167,20 +167,20 @@ fn verify_callee(m: &Module, op: Op, tables: &mut SymbolTables) -> Result<(), St
 }
 
 /// Returns the instructions of an `a64.func` or `a64.code`.
-pub(super) fn of_function(m: &Module, function: Op) -> Result<Vec<Inst>, String> {
+pub(super) fn of_function(m: &Module, function: Op) -> Result<Vec<Inst>, Violation> {
     if let Some(func) = FuncOp::cast(m, function) {
-        return instructions_of(m, func.body(m)).map_err(|(at, why)| format!("'{}' {why}", m.name_text(at)));
+        return instructions_of(m, func.body(m)).map_err(|(at, why)| format!("'{}' {why}", m.name_text(at)).into());
     }
     let value = CodeOp::cast(m, function).and_then(|code| code.value(m));
     let bytes = value.and_then(|value| m.ctx.dense_tensor(value)).ok_or("is no function")?;
-    decode_all(bytes.bytes()).map_err(|at| format!("byte {at} of the code is not the start of an instruction"))
+    decode_all(bytes.bytes()).map_err(|at| format!("byte {at} of the code is not the start of an instruction").into())
 }
 
 /// Returns the instructions of the function that a call names.
 ///
 /// # Errors
 /// There is no such function, or it is not valid.
-pub fn callee_of(m: &Module, call: Op) -> Result<Vec<Inst>, String> {
+pub fn callee_of(m: &Module, call: Op) -> Result<Vec<Inst>, Violation> {
     let callee = CallOp::cast(m, call).and_then(|call| call.callee(m)).ok_or("is not a call")?;
     let found = SymbolTables::default().resolve(m, call, callee).ok_or("names no function")?;
     of_function(m, found)

@@ -2,12 +2,12 @@
 
 use super::call::of_function;
 use super::simulate::simulate;
-use super::{CodeOp, Counts, Inst};
+use super::{CodeOp, Inst, InstructionCounts};
 use crate::constraint::{FLAT_SYMBOL, I64, I64_LIST, TENSOR};
 use crate::patterns::PatternDispatch;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::symbols::SymbolTables;
-use gradus_ir::{DType, Effects, Module, Op, OpArgs, OpDecl, Tensor, op};
+use gradus_ir::{DType, Effects, Module, Op, OpArgs, OpDecl, Tensor, Violation, op};
 
 /// Maximum number of executions of functions, in the simulator.
 const MAX_CALLS: usize = 1 << 22;
@@ -52,20 +52,20 @@ pub struct DispatchOp {
 }
 
 /// Reads the functions and sizes of an op, with the number of columns per call.
-fn read(args: &OpArgs<'_>) -> Result<(PatternDispatch, usize), String> {
+fn read(args: &OpArgs<'_>) -> Result<(PatternDispatch, usize), Violation> {
     let patterns = PatternDispatch::of(args)?;
     let panel = args.int("panel").and_then(|n| usize::try_from(n).ok()).filter(|&n| n > 0);
     match panel.filter(|&panel| patterns.columns.is_multiple_of(panel)) {
         Some(panel) => Ok((patterns, panel)),
-        None => Err(format!("requires a panel that divides {} columns", patterns.columns)),
+        None => Err(format!("requires a panel that divides {} columns", patterns.columns).into()),
     }
 }
 
-fn verify_dispatch(m: &Module, op: Op) -> Result<(), String> {
+fn verify_dispatch(m: &Module, op: Op) -> Result<(), Violation> {
     m.with_args(op, read).unwrap_or_else(|| Err("is not declared".into())).map(drop)
 }
 
-fn verify_callee(m: &Module, op: Op, tables: &mut SymbolTables) -> Result<(), String> {
+fn verify_callee(m: &Module, op: Op, tables: &mut SymbolTables) -> Result<(), Violation> {
     match tables.resolve(m, op, DispatchOp(op).callee(m).ok_or("has no callee")?) {
         Some(found) if CodeOp::cast(m, found).is_some() => Ok(()),
         _ => Err("requires the symbol of an 'a64.code'".into()),
@@ -73,14 +73,14 @@ fn verify_callee(m: &Module, op: Op, tables: &mut SymbolTables) -> Result<(), St
 }
 
 /// The instructions of each function of a dispatch.
-fn functions(m: &Module, op: Op, patterns: &PatternDispatch) -> Result<Vec<Vec<Inst>>, String> {
+fn functions(m: &Module, op: Op, patterns: &PatternDispatch) -> Result<Vec<Vec<Inst>>, Violation> {
     let callee = DispatchOp::cast(m, op).and_then(|op| op.callee(m)).ok_or("is not a dispatch")?;
     let found = SymbolTables::default().resolve(m, op, callee).ok_or("names no code")?;
     let code = of_function(m, found)?;
     let function = |ends: &[usize]| {
         let is_aligned = ends.iter().all(|end| end.is_multiple_of(4));
         let function = code.get(ends[0] / 4..ends[1] / 4).filter(|_| is_aligned);
-        function.map(<[Inst]>::to_vec).ok_or_else(|| "has functions beyond the end of the code".to_owned())
+        function.map(<[Inst]>::to_vec).ok_or_else(|| Violation::from("has functions beyond the end of the code"))
     };
     patterns.starts.windows(2).map(function).collect()
 }
@@ -90,7 +90,7 @@ fn dispatch(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let (dispatch, panel) = read(args)?;
     let functions = functions(args.module, op, &dispatch)?;
     let (weights, patterns, b) = (data[0].tensor()?, data[1].tensor()?, data[2].tensor()?);
-    let steps = dispatch.steps(patterns.bytes()).map_err(Trap::Ub)?;
+    let steps = dispatch.steps(patterns.bytes()).map_err(|violation| Trap::Ub(violation.into()))?;
     let (row, element) = (dispatch.row_bytes(), dispatch.element);
     if steps.len().saturating_mul(dispatch.columns / panel) > MAX_CALLS {
         return Err(Trap::Limit("the dispatch has too many calls".into()));
@@ -112,14 +112,14 @@ fn dispatch(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 ///
 /// # Errors
 /// The op is not valid, or its patterns are not constant.
-pub fn dispatch_counts(m: &Module, op: Op) -> Result<Counts, String> {
+pub fn dispatch_counts(m: &Module, op: Op) -> Result<InstructionCounts, Violation> {
     let (dispatch, panel) = m.with_args(op, read).ok_or("is not declared")??;
     let functions = functions(m, op, &dispatch)?;
     let patterns = m.constant(DispatchOp(op).patterns(m)).and_then(|attr| m.ctx.dense_tensor(attr));
     let patterns = patterns.ok_or("requires constant patterns")?;
-    let mut all = Counts::default();
+    let mut all = InstructionCounts::default();
     for step in dispatch.steps(patterns.bytes())? {
-        all = all.plus(Counts::of(&functions[step.pattern]).times((dispatch.columns / panel) as u64));
+        all = all.plus(InstructionCounts::of(&functions[step.pattern]).times((dispatch.columns / panel) as u64));
     }
     Ok(all)
 }

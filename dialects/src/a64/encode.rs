@@ -1,7 +1,7 @@
 //! The emitter and the decoder (Arm ARM, C4.1 and C6 to C7).
 
 use super::instruction::{Form, Inst, Instruction};
-use super::types::Class;
+use super::types::RegisterClass;
 
 /// Encodes an instruction; `None` if it has no encoding with these operands.
 pub fn encode(inst: &Inst) -> Option<u32> {
@@ -51,7 +51,7 @@ fn fields(inst: &Inst) -> u32 {
 }
 
 /// The bits of the fields of a form.
-fn field_mask(form: Form, class: Class) -> u32 {
+fn field_mask(form: Form, class: RegisterClass) -> u32 {
     const D: u32 = 0x1f;
     const N: u32 = 0x1f << 5;
     const M: u32 = 0x1f << 16;
@@ -88,7 +88,7 @@ fn are_registers(inst: &Inst) -> bool {
     numbers.into_iter().all(|r| !r.class.is_general() || r.number < 31)
 }
 
-fn extract(what: &'static Instruction, class: Class, word: u32) -> Inst {
+fn extract(what: &'static Instruction, class: RegisterClass, word: u32) -> Inst {
     let field = |at: u32, bits: u32| word >> at & ((1 << bits) - 1);
     let inst = Inst::new(what, class, field(0, 5) as u8);
     let (n, m) = (field(5, 5) as u8, field(16, 5) as u8);

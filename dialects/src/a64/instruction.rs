@@ -1,6 +1,6 @@
 //! Instructions as data: declarations with their encodings, and instructions with their registers.
 
-use super::types::{Class, Register};
+use super::types::{Register, RegisterClass};
 use gradus_ir::Extension;
 use smallvec::SmallVec;
 
@@ -101,7 +101,7 @@ pub struct Instruction {
     pub is_float: bool,
     /// Classes of the result, or of the stored register, each with the bits of the encoding without its fields; of
     /// extensions, 0.
-    pub encodings: &'static [(Class, u32)],
+    pub encodings: &'static [(RegisterClass, u32)],
 }
 
 impl Extension for Instruction {}
@@ -150,7 +150,7 @@ impl Instruction {
     }
 
     /// Returns the bits of the encoding for a class; `None` if there is no such form.
-    pub fn bits(&self, class: Class) -> Option<u32> {
+    pub fn bits(&self, class: RegisterClass) -> Option<u32> {
         self.encodings.iter().find(|(of, _)| *of == class).map(|(_, bits)| *bits)
     }
 }
@@ -161,7 +161,7 @@ pub struct Inst {
     /// Form.
     pub what: &'static Instruction,
     /// Class of the result, or of the stored register.
-    pub class: Class,
+    pub class: RegisterClass,
     /// Result, or the stored register.
     pub d: u8,
     /// First source, or the base of a memory operand.
@@ -196,7 +196,7 @@ pub struct Registers {
 
 impl Inst {
     /// Creates an instruction whose fields other than the result are zero.
-    pub fn new(what: &'static Instruction, class: Class, d: u8) -> Inst {
+    pub fn new(what: &'static Instruction, class: RegisterClass, d: u8) -> Inst {
         Inst { what, class, d, n: 0, m: 0, a: 0, lane: 0, shift: 0, imm: 0, offset: 0, bundled: false }
     }
 
@@ -228,9 +228,9 @@ impl Inst {
             all.sources.push(in_class(self.d));
         }
         match self.what.form {
-            Form::Memory | Form::LoadMul => all.base = Some(Register { class: Class::X, number: self.n }),
+            Form::Memory | Form::LoadMul => all.base = Some(Register { class: RegisterClass::X, number: self.n }),
             Form::Wide | Form::Modified | Form::Fixed => {}
-            Form::Duplicate => all.sources.push(Register { class: Class::W, number: self.n }),
+            Form::Duplicate => all.sources.push(Register { class: RegisterClass::W, number: self.n }),
             Form::Three | Form::Shifted => all.sources.extend([in_class(self.n), in_class(self.m)]),
             Form::Source => all.sources.push(in_class(self.m)),
             Form::Four => all.sources.extend([in_class(self.n), in_class(self.m), in_class(self.a)]),

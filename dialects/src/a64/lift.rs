@@ -2,12 +2,12 @@
 
 use super::encode::is_in_range;
 use super::instruction::{Form, Inst, Instruction, Operation, Registers, Unit};
-use super::types::{Class, NUM_REGISTERS, Register};
-use gradus_ir::{Attr, Block, Builder, Loc, Module, Op, OpState, Region, Type, Value};
+use super::types::{NUM_REGISTERS, Register, RegisterClass};
+use gradus_ir::{Attr, Block, Builder, Loc, Module, Op, OpState, Region, Type, Value, Violation};
 use smallvec::SmallVec;
 
 /// Verifies that an op is an instruction whose operands fit its form.
-pub(crate) fn verify(m: &Module, op: Op) -> Result<(), String> {
+pub(crate) fn verify(m: &Module, op: Op) -> Result<(), Violation> {
     inst_of(m, op).map(drop)
 }
 
@@ -15,11 +15,11 @@ pub(crate) fn verify(m: &Module, op: Op) -> Result<(), String> {
 ///
 /// # Errors
 /// The operands are not those of its form.
-pub fn inst_of(m: &Module, op: Op) -> Result<Inst, String> {
+pub fn inst_of(m: &Module, op: Op) -> Result<Inst, Violation> {
     let what = m.info(op).and_then(gradus_ir::OpInfo::extension::<Instruction>);
     let what = what.ok_or_else(|| format!("'{}' is not an instruction", m.name_text(op)))?;
     if what.operation == Operation::Ret {
-        return Ok(Inst::new(what, Class::X, 0));
+        return Ok(Inst::new(what, RegisterClass::X, 0));
     }
     let args = m.args(op).ok_or("is not declared")?;
     let register = |value: Value| Register::of(&m.ctx, m.value_type(value));
@@ -88,12 +88,12 @@ impl Held {
     }
 
     /// Checks that the operands of an op are still in their registers.
-    fn check(&self, m: &Module, op: Op) -> Result<(), String> {
+    fn check(&self, m: &Module, op: Op) -> Result<(), Violation> {
         for &value in m.operands(op) {
             let index = Register::of(&m.ctx, m.value_type(value)).ok_or("has an operand that is no register")?.index();
             if self.0[index] != Some(value) {
                 let ty = m.ctx.display_type(m.value_type(value));
-                return Err(format!("has an operand of type {ty} that is not in its register here"));
+                return Err(format!("has an operand of type {ty} that is not in its register here").into());
             }
         }
         Ok(())
@@ -104,7 +104,7 @@ impl Held {
 ///
 /// # Errors
 /// The op at fault, with the reason.
-pub fn instructions_of(m: &Module, region: Region) -> Result<Vec<Inst>, (Op, String)> {
+pub fn instructions_of(m: &Module, region: Region) -> Result<Vec<Inst>, (Op, Violation)> {
     let mut all: Vec<Inst> = Vec::new();
     for block in m.region_blocks(region) {
         let mut held = Held::at(m, m.block_args(block));

@@ -30,9 +30,9 @@ pub use dispatch::{DispatchOp, dispatch_counts};
 pub use encode::{encode, is_in_range};
 pub use instruction::{Form, Inst, Instruction, Operation, Registers, Unit};
 pub use lift::{inst_of, instructions_of, lift};
-pub use simulate::{Counts, INPUT, OUTPUT, POOL};
+pub use simulate::{INPUT, InstructionCounts, OUTPUT, POOL};
 pub use text::listing;
-pub use types::{ADDRESS, Class, D, NUM_REGISTERS, REGISTER, Register, S, V2D, V4S, W, X};
+pub use types::{ADDRESS, D, NUM_REGISTERS, REGISTER, Register, RegisterClass, S, V2D, V4S, W, X};
 
 pub(crate) use lift::verify;
 

@@ -1,7 +1,7 @@
 //! The instruction forms, a row each.
 
 use super::instruction::{Form, Instruction, Operation};
-use super::types::Class::{D, S, V2D, V4S, W, X};
+use super::types::RegisterClass::{D, S, V2D, V4S, W, X};
 use super::types::{ADDRESS, REGISTER};
 use super::verify;
 use crate::constraint::{UNIT, kind};

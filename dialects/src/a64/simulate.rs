@@ -1,7 +1,7 @@
 //! Execution of instructions over checked memory, and their counts: the meaning of `a64.call`.
 
 use super::instruction::{Form, Inst, Operation};
-use super::types::{Class, NUM_REGISTERS};
+use super::types::{NUM_REGISTERS, RegisterClass};
 use gradus_ir::eval::Trap;
 
 /// Distance between the addresses of the operands.
@@ -16,7 +16,7 @@ pub const POOL: u8 = 5;
 
 /// Numbers of instructions, in one execution of a function.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-pub struct Counts {
+pub struct InstructionCounts {
     /// Instructions of products: all but starts of sums, stores and the return.
     pub instructions: u64,
     /// Moves of zero, with which sums start.
@@ -29,18 +29,18 @@ pub struct Counts {
     pub cycles: u64,
 }
 
-impl Counts {
+impl InstructionCounts {
     /// The counts of `n` executions.
-    pub fn times(self, n: u64) -> Counts {
-        let Counts { instructions, starts, stores, products, cycles } = self;
+    pub fn times(self, n: u64) -> InstructionCounts {
+        let InstructionCounts { instructions, starts, stores, products, cycles } = self;
         let [instructions, starts, stores, products, cycles] =
             [instructions, starts, stores, products, cycles].map(|count| count.saturating_mul(n));
-        Counts { instructions, starts, stores, products, cycles }
+        InstructionCounts { instructions, starts, stores, products, cycles }
     }
 
     /// The counts of one execution after the other.
-    pub fn plus(self, other: Counts) -> Counts {
-        Counts {
+    pub fn plus(self, other: InstructionCounts) -> InstructionCounts {
+        InstructionCounts {
             instructions: self.instructions.saturating_add(other.instructions),
             starts: self.starts.saturating_add(other.starts),
             stores: self.stores.saturating_add(other.stores),
@@ -50,8 +50,8 @@ impl Counts {
     }
 
     /// Counts the instructions of a function.
-    pub fn of(all: &[Inst]) -> Counts {
-        let mut counts = Counts::default();
+    pub fn of(all: &[Inst]) -> InstructionCounts {
+        let mut counts = InstructionCounts::default();
         for bundle in bundles(all) {
             let count = |f: fn(&&Inst) -> bool| bundle.iter().filter(f).count() as u64;
             let starts = count(|inst| inst.what.operation == Operation::Move && inst.imm == 0);
@@ -78,7 +78,7 @@ enum Write {
     Memory(usize, usize, [u8; 16]),
 }
 
-struct State<'a> {
+struct ProcessorState<'a> {
     registers: [[u8; 16]; NUM_REGISTERS],
     /// `b` and the pool, at addresses 1 and 3 times [`APART`].
     constant: [&'a [u8]; 2],
@@ -91,7 +91,7 @@ struct State<'a> {
 /// # Errors
 /// Undefined behaviour for accesses outside of the operands.
 pub(super) fn simulate(all: &[Inst], panel: usize, constant: [&[u8]; 2], out: &mut [u8]) -> Result<(), Trap> {
-    let mut state = State { registers: [[0; 16]; NUM_REGISTERS], constant, out };
+    let mut state = ProcessorState { registers: [[0; 16]; NUM_REGISTERS], constant, out };
     for (register, address) in [(INPUT, APART + panel as u64), (OUTPUT, 2 * APART + panel as u64), (POOL, 3 * APART)] {
         state.registers[usize::from(register)][..8].copy_from_slice(&address.to_le_bytes());
     }
@@ -113,13 +113,13 @@ pub(super) fn simulate(all: &[Inst], panel: usize, constant: [&[u8]; 2], out: &m
     Err(Trap::Ub("code continues behind its end".into()))
 }
 
-impl State<'_> {
+impl ProcessorState<'_> {
     fn general(&self, number: u8) -> &[u8; 16] {
         &self.registers[usize::from(number)]
     }
 
     /// A register of the class of an instruction.
-    fn register(&self, class: Class, number: u8) -> &[u8; 16] {
+    fn register(&self, class: RegisterClass, number: u8) -> &[u8; 16] {
         &self.registers[usize::from(number) + if class.is_general() { 0 } else { 32 }]
     }
 

@@ -1,19 +1,19 @@
 //! Instructions in the syntax of assemblers. Instructions of a bundle stand on one line.
 
 use super::instruction::{Form, Inst, Operation};
-use super::types::{Class, Register};
+use super::types::{Register, RegisterClass};
 use std::fmt;
 
 impl fmt::Display for Register {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let n = self.number;
         match self.class {
-            Class::X => write!(f, "x{n}"),
-            Class::W => write!(f, "w{n}"),
-            Class::S => write!(f, "s{n}"),
-            Class::D => write!(f, "d{n}"),
-            Class::V4S => write!(f, "v{n}.4s"),
-            Class::V2D => write!(f, "v{n}.2d"),
+            RegisterClass::X => write!(f, "x{n}"),
+            RegisterClass::W => write!(f, "w{n}"),
+            RegisterClass::S => write!(f, "s{n}"),
+            RegisterClass::D => write!(f, "d{n}"),
+            RegisterClass::V4S => write!(f, "v{n}.4s"),
+            RegisterClass::V2D => write!(f, "v{n}.2d"),
         }
     }
 }

@@ -5,7 +5,7 @@ use gradus_ir::{AttrKind, AttrText, Context, ParamArgs, Type, TypeConstraint, Ty
 
 /// The class of a register: its size and lanes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Class {
+pub enum RegisterClass {
     /// 64-bit general-purpose registers: addresses.
     X,
     /// Their low halves: i32.
@@ -20,34 +20,34 @@ pub enum Class {
     V2D,
 }
 
-impl Class {
+impl RegisterClass {
     /// Returns the size in bytes.
     pub fn bytes(self) -> usize {
         match self {
-            Class::W | Class::S => 4,
-            Class::X | Class::D => 8,
-            Class::V4S | Class::V2D => 16,
+            RegisterClass::W | RegisterClass::S => 4,
+            RegisterClass::X | RegisterClass::D => 8,
+            RegisterClass::V4S | RegisterClass::V2D => 16,
         }
     }
 
     /// Returns the size of a lane in bytes.
     pub fn lane_bytes(self) -> usize {
-        if matches!(self, Class::X | Class::D | Class::V2D) { 8 } else { 4 }
+        if matches!(self, RegisterClass::X | RegisterClass::D | RegisterClass::V2D) { 8 } else { 4 }
     }
 
     /// Whether it is a vector of several lanes.
     pub fn is_vector(self) -> bool {
-        matches!(self, Class::V4S | Class::V2D)
+        matches!(self, RegisterClass::V4S | RegisterClass::V2D)
     }
 
     /// Returns the class of vectors with lanes of this size.
-    pub fn vector(self) -> Class {
-        if self.lane_bytes() == 8 { Class::V2D } else { Class::V4S }
+    pub fn vector(self) -> RegisterClass {
+        if self.lane_bytes() == 8 { RegisterClass::V2D } else { RegisterClass::V4S }
     }
 
     /// Whether its registers are general-purpose ones.
     pub fn is_general(self) -> bool {
-        matches!(self, Class::X | Class::W)
+        matches!(self, RegisterClass::X | RegisterClass::W)
     }
 }
 
@@ -55,7 +55,7 @@ impl Class {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Register {
     /// Class.
-    pub class: Class,
+    pub class: RegisterClass,
     /// Number in encodings.
     pub number: u8,
 }
@@ -73,12 +73,12 @@ impl Register {
     pub fn ty(self, ctx: &Context) -> Type {
         let number = ctx.int_attr(Type::I64, i64::from(self.number));
         match self.class {
-            Class::X => X::get(ctx, number).map(|t| t.0),
-            Class::W => W::get(ctx, number).map(|t| t.0),
-            Class::S => S::get(ctx, number).map(|t| t.0),
-            Class::D => D::get(ctx, number).map(|t| t.0),
-            Class::V4S => V4S::get(ctx, number).map(|t| t.0),
-            Class::V2D => V2D::get(ctx, number).map(|t| t.0),
+            RegisterClass::X => X::get(ctx, number).map(|t| t.0),
+            RegisterClass::W => W::get(ctx, number).map(|t| t.0),
+            RegisterClass::S => S::get(ctx, number).map(|t| t.0),
+            RegisterClass::D => D::get(ctx, number).map(|t| t.0),
+            RegisterClass::V4S => V4S::get(ctx, number).map(|t| t.0),
+            RegisterClass::V2D => V2D::get(ctx, number).map(|t| t.0),
         }
         .expect("numbers of registers are in range")
     }
@@ -87,12 +87,12 @@ impl Register {
     pub fn of(ctx: &Context, ty: Type) -> Option<Register> {
         let of =
             |class, params: ParamArgs<'_>| Some(Register { class, number: params.int("number").unwrap_or(0) as u8 });
-        None.or_else(|| of(Class::V4S, V4S::cast(ctx, ty)?.params(ctx)))
-            .or_else(|| of(Class::W, W::cast(ctx, ty)?.params(ctx)))
-            .or_else(|| of(Class::S, S::cast(ctx, ty)?.params(ctx)))
-            .or_else(|| of(Class::X, X::cast(ctx, ty)?.params(ctx)))
-            .or_else(|| of(Class::V2D, V2D::cast(ctx, ty)?.params(ctx)))
-            .or_else(|| of(Class::D, D::cast(ctx, ty)?.params(ctx)))
+        None.or_else(|| of(RegisterClass::V4S, V4S::cast(ctx, ty)?.params(ctx)))
+            .or_else(|| of(RegisterClass::W, W::cast(ctx, ty)?.params(ctx)))
+            .or_else(|| of(RegisterClass::S, S::cast(ctx, ty)?.params(ctx)))
+            .or_else(|| of(RegisterClass::X, X::cast(ctx, ty)?.params(ctx)))
+            .or_else(|| of(RegisterClass::V2D, V2D::cast(ctx, ty)?.params(ctx)))
+            .or_else(|| of(RegisterClass::D, D::cast(ctx, ty)?.params(ctx)))
     }
 }
 

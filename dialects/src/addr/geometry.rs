@@ -5,7 +5,7 @@ use crate::layout::{
     AccessFunction, AddressTable, Derivation, Index, Layout, LayoutError, MAX_ENTRIES, ReductionOrder, SlidingWindow,
     TiledLayout, ZERO_PAGE,
 };
-use gradus_ir::{Attr, AttrDecl, Context, ParamArgs, attr};
+use gradus_ir::{Attr, AttrDecl, Context, ParamArgs, Violation, attr};
 
 /// Numbers per sliding window in the attribute: outputs, taps, stride, dilation, start.
 const PER_WINDOW: usize = 5;
@@ -264,13 +264,13 @@ pub struct GeometryAttr {
 }
 
 /// Returns the geometry with these parameters.
-fn geometry(params: &ParamArgs<'_>) -> Result<Geometry, String> {
+fn geometry(params: &ParamArgs<'_>) -> Result<Geometry, Violation> {
     let word = |name| params.text(name).unwrap_or("");
     let kind = GeometryKind::ALL.into_iter().find(|kind| kind.name() == word("kind"));
     let order = ReductionOrder::ALL.into_iter().find(|order| order.name() == word("order"));
     let numbers = params.ints("windows").unwrap_or_default();
     if !numbers.len().is_multiple_of(PER_WINDOW) {
-        return Err(format!("requires {PER_WINDOW} numbers per window"));
+        return Err(format!("requires {PER_WINDOW} numbers per window").into());
     }
     let window = |w: &[i64]| {
         let number = |i: usize| u64::try_from(w[i]).map_err(|_| "requires windows of extents that are not negative");

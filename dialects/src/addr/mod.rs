@@ -28,7 +28,7 @@ use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::layout::times;
 use gradus_ir::{
     AttrDecl, AttrKind, AttrText, DType, DYNAMIC, Dialect, Effects, Module, Op, OpArgs, OpDecl, OpInfo, Tensor, Traits,
-    Type, TypeConstraint, op,
+    Type, TypeConstraint, Violation, op,
 };
 use gradus_reference_kernels as kernels;
 use product::{epilogue, infer_sums, product_op, zero_points};
@@ -137,7 +137,7 @@ pub fn groups(args: &OpArgs<'_>) -> Option<usize> {
 }
 
 /// Returns the number of groups G, and the extents M and K, according to the tables.
-fn extents(args: &OpArgs<'_>) -> Result<[i64; 3], String> {
+fn extents(args: &OpArgs<'_>) -> Result<[i64; 3], Violation> {
     let run = args.int("run").unwrap_or(1);
     match (shape(args, "base"), shape(args, "relative"), shape(args, "bases")) {
         (&[m], &[k], []) => Ok([1, m, k]),
@@ -150,7 +150,7 @@ fn extents(args: &OpArgs<'_>) -> Result<[i64; 3], String> {
 }
 
 /// Returns the extents N and K according to the right factor of `groups` groups.
-fn rhs_extents(args: &OpArgs<'_>, groups: i64) -> Result<[i64; 2], String> {
+fn rhs_extents(args: &OpArgs<'_>, groups: i64) -> Result<[i64; 2], Violation> {
     let [n, k] = match (shape(args, "b"), args.int("columns")) {
         (&[n, k], None) => [n, k],
         (&[_, k, _], Some(n)) => [n, k],
@@ -158,23 +158,23 @@ fn rhs_extents(args: &OpArgs<'_>, groups: i64) -> Result<[i64; 2], String> {
         (_, Some(_)) => return Err("requires 'b' of rank 3, because 'columns' is present".into()),
     };
     if groups != DYNAMIC && n != DYNAMIC && n.checked_rem(groups) != Some(0) {
-        return Err(format!("requires columns that {groups} groups divide, not {n}"));
+        return Err(format!("requires columns that {groups} groups divide, not {n}").into());
     }
     match *shape(args, "b") {
         [panels, _, width] if ![panels, width, groups].contains(&DYNAMIC) => {
             let fits = width > 0 && n / groups > 0 && Some(panels) == groups.checked_mul((n / groups - 1) / width + 1);
             fits.then_some([n, k])
-                .ok_or_else(|| format!("requires panels for {n} columns, but 'b' has {panels} of width {width}"))
+                .ok_or_else(|| format!("requires panels for {n} columns, but 'b' has {panels} of width {width}").into())
         }
         _ => Ok([n, k]),
     }
 }
 
-fn infer_gemm(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
+fn infer_gemm(args: &OpArgs<'_>) -> Result<Vec<Type>, Violation> {
     let [groups, m, k] = extents(args)?;
     let [n, depth] = rhs_extents(args, groups)?;
     if k != depth && k != DYNAMIC && depth != DYNAMIC {
-        return Err(format!("'b' has {depth} columns, but the offsets address {k}"));
+        return Err(format!("'b' has {depth} columns, but the offsets address {k}").into());
     }
     infer_sums(args, [m, n])
 }

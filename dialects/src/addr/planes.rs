@@ -8,7 +8,7 @@ use crate::graph::{CHANNELS_FIRST, Inputs};
 use crate::layout::{AddressTable, Derivation, LayoutError, Level, MAX_ENTRIES, TiledLayout, ZERO_PAGE};
 use crate::op_cost::{Contraction, DeclaredCost, OpCost};
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{OpArgs, Traits, Type, op};
+use gradus_ir::{OpArgs, Traits, Type, Violation, op};
 use gradus_reference_kernels::{self as kernels, Reduction};
 
 /// Depthwise convolution of images with channels first, without tables.
@@ -94,7 +94,7 @@ fn counts(geometry: &Geometry) -> Option<[u64; 2]> {
     Some([outputs?, geometry.windows.iter().try_fold(1_u64, |n, w| n.checked_mul(w.taps))?])
 }
 
-fn infer_planes(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
+fn infer_planes(args: &OpArgs<'_>) -> Result<Vec<Type>, Violation> {
     let geometry = geometry(args).ok_or("requires a geometry")?;
     let letters = plane_letters(geometry.sizes.len()).unwrap_or_default();
     let is_windows = geometry.kind == GeometryKind::Windows;
@@ -108,7 +108,7 @@ fn infer_planes(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
     let [positions, taps] = counts(&geometry).ok_or("requires fewer positions")?;
     let (positions, taps, channels) = (extents(positions)?, extents(taps)?, geometry.sizes[1]);
     if shape(args, "b") != [channels, taps] {
-        return Err(format!("requires 'b' with {channels} rows of {taps} weights"));
+        return Err(format!("requires 'b' with {channels} rows of {taps} weights").into());
     }
     let planes = geometry.sizes[0].checked_mul(channels).and_then(|n| n.checked_mul(bands));
     let (planes, positions) = (planes.ok_or("requires fewer channels")?, positions / bands);

@@ -4,7 +4,7 @@
 use super::{is_compatible, shape};
 use crate::graph::Inputs;
 use gradus_ir::eval::{Datum, Trap, floats_to_tensor};
-use gradus_ir::{Context, DYNAMIC, Module, Op, OpArgs, OpDecl, OpInfo, Tensor, Type};
+use gradus_ir::{Context, DYNAMIC, Module, Op, OpArgs, OpDecl, OpInfo, Tensor, Type, Violation};
 use gradus_reference_kernels as kernels;
 
 /// Declares a product: an op with these operands, attributes and result, and those that all products share. A declaration
@@ -76,7 +76,7 @@ pub fn has_stage_after(m: &Module, product: Op, stage: &str) -> bool {
 }
 
 /// Infers the type of the result: `[M, N]` of the accumulator type, i32 for 8-bit factors, or of the requantized type.
-pub(super) fn infer_sums(args: &OpArgs<'_>, [m, n]: [i64; 2]) -> Result<Vec<Type>, String> {
+pub(super) fn infer_sums(args: &OpArgs<'_>, [m, n]: [i64; 2]) -> Result<Vec<Type>, Violation> {
     let ctx = args.ctx();
     let [a, b] = ["a", "b"].map(|name| elem(args, name));
     let are_bytes = [a, b].iter().flatten().all(|&elem| is_byte(ctx, elem));
@@ -88,17 +88,17 @@ pub(super) fn infer_sums(args: &OpArgs<'_>, [m, n]: [i64; 2]) -> Result<Vec<Type
 }
 
 /// Returns the extents of the result: `[M, N]`, or those of blocks of columns.
-fn result_extents(args: &OpArgs<'_>, [m, n]: [i64; 2]) -> Result<Vec<i64>, String> {
+fn result_extents(args: &OpArgs<'_>, [m, n]: [i64; 2]) -> Result<Vec<i64>, Violation> {
     match args.int("block") {
         None => Ok(vec![m, n]),
         Some(block) if n == DYNAMIC => Ok(vec![DYNAMIC, m, block]),
         Some(block) if n.checked_rem(block) == Some(0) => Ok(vec![n / block, m, block]),
-        Some(block) => Err(format!("requires columns that blocks of {block} divide, not {n}")),
+        Some(block) => Err(format!("requires columns that blocks of {block} divide, not {n}").into()),
     }
 }
 
 /// Checks the element types and shapes of `bias` and `add`, and that only floats are clamped.
-fn check_summands(args: &OpArgs<'_>, n: i64, result: &[i64], sums: Type) -> Result<(), String> {
+fn check_summands(args: &OpArgs<'_>, n: i64, result: &[i64], sums: Type) -> Result<(), Violation> {
     let ctx = args.ctx();
     is_of_sums(args, "bias", &[n], sums)?;
     is_of_sums(args, "add", result, sums)?;
@@ -109,7 +109,7 @@ fn check_summands(args: &OpArgs<'_>, n: i64, result: &[i64], sums: Type) -> Resu
 }
 
 /// Checks that an operand, if present, has these extents and this element type.
-pub(super) fn is_of_sums(args: &OpArgs<'_>, name: &str, extents: &[i64], sums: Type) -> Result<(), String> {
+pub(super) fn is_of_sums(args: &OpArgs<'_>, name: &str, extents: &[i64], sums: Type) -> Result<(), Violation> {
     let ctx = args.ctx();
     let Some(ty) = args.opt_operand(name).map(|v| args.module.value_type(v)) else { return Ok(()) };
     let is_same =
@@ -117,7 +117,7 @@ pub(super) fn is_of_sums(args: &OpArgs<'_>, name: &str, extents: &[i64], sums: T
     if ctx.shape(ty).is_some_and(is_same) && ctx.element_type(ty) == sums {
         return Ok(());
     }
-    Err(format!("requires '{name}' of type {}", ctx.display_type(ctx.tensor_type(extents, sums))))
+    Err(format!("requires '{name}' of type {}", ctx.display_type(ctx.tensor_type(extents, sums))).into())
 }
 
 /// Whether an element type is an 8-bit integer.
@@ -131,7 +131,7 @@ fn elem(args: &OpArgs<'_>, name: &str) -> Option<Type> {
 }
 
 /// Checks zero points and scales against the factors and `n` columns. Returns the element type of the result.
-fn result_element_type(args: &OpArgs<'_>, n: i64, sums: Type) -> Result<Type, String> {
+fn result_element_type(args: &OpArgs<'_>, n: i64, sums: Type) -> Result<Type, Violation> {
     let fits = |name: &str, of: Option<Type>, per_column: bool| {
         let shape = shape(args, name);
         let known = shape.is_empty() || per_column && matches!(shape, &[have] if is_compatible(have, n));
@@ -186,7 +186,12 @@ pub(super) fn epilogue(args: &OpArgs<'_>, data: &[Datum], mut sums: Tensor) -> R
 }
 
 /// Checks the summands of planes of channels: bias per channel, and a summand per element.
-pub(super) fn check_plane_summands(args: &OpArgs<'_>, channels: i64, planes: &[i64], sums: Type) -> Result<(), String> {
+pub(super) fn check_plane_summands(
+    args: &OpArgs<'_>,
+    channels: i64,
+    planes: &[i64],
+    sums: Type,
+) -> Result<(), Violation> {
     is_of_sums(args, "bias", &[channels], sums)?;
     is_of_sums(args, "add", planes, sums)
 }
@@ -228,21 +233,4 @@ fn finished(args: &OpArgs<'_>, add: Option<&Tensor>, mut sums: Tensor) -> Result
         sums = kernels::clip(&sums, low.as_ref(), high.as_ref())?;
     }
     Ok(sums)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{EPILOGUE, PRODUCTS};
-
-    /// Every stage is an operand or attribute of every product; only products of bytes are requantized.
-    #[test]
-    fn stages_are_declared() {
-        let of_bytes = &PRODUCTS[..PRODUCTS.len() - 1];
-        let all =
-            PRODUCTS.iter().flat_map(|info| EPILOGUE[..EPILOGUE.len() - 1].iter().map(move |&stage| (info, stage)));
-        for (info, stage) in all.chain(of_bytes.iter().map(|info| (info, "scale"))) {
-            let is_operand = info.operands.iter().any(|group| group.name == stage);
-            assert!(is_operand || info.attrs.iter().any(|attr| attr.name == stage), "{} {stage}", info.name);
-        }
-    }
 }

@@ -6,7 +6,7 @@ use crate::columns::{Columns, extents};
 use crate::constraint::{F32, I64, RANKED_TENSOR};
 use crate::graph::Inputs;
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{Effects, Module, Op, OpArgs, Tensor, Traits, op};
+use gradus_ir::{Effects, Module, Op, OpArgs, Tensor, Traits, Violation, op};
 use gradus_reference_kernels::shape::checked_elements;
 use gradus_reference_kernels::{self as kernels, CompressedRows};
 
@@ -71,7 +71,7 @@ impl SparseGemm {
     ///
     /// # Errors
     /// The violated rule.
-    pub fn of(args: &OpArgs<'_>) -> Result<SparseGemm, String> {
+    pub fn of(args: &OpArgs<'_>) -> Result<SparseGemm, Violation> {
         let ctx = args.ctx();
         let result = *args.result_types.first().ok_or("has no result")?;
         let buffer = args.operand_type(0);
@@ -94,11 +94,11 @@ impl SparseGemm {
     }
 }
 
-fn verify(m: &Module, op: Op) -> Result<(), String> {
+fn verify(m: &Module, op: Op) -> Result<(), Violation> {
     m.with_args(op, verify_args).unwrap_or_else(|| Err("is not declared".into()))
 }
 
-fn verify_args(args: &OpArgs<'_>) -> Result<(), String> {
+fn verify_args(args: &OpArgs<'_>) -> Result<(), Violation> {
     let (ctx, sizes) = (args.ctx(), SparseGemm::of(args)?);
     let result = args.result_types[0];
     let element = ctx.element_type(result);
@@ -113,7 +113,7 @@ fn verify_args(args: &OpArgs<'_>) -> Result<(), String> {
     }
     let rows = sizes.rows as i64;
     if !has("ends", &[rows]) {
-        return Err(format!("requires an end for each of {rows} rows"));
+        return Err(format!("requires an end for each of {rows} rows").into());
     }
     if ["a", "values"].iter().any(|name| type_of(name).is_some_and(|ty| ctx.element_type(ty) != element)) {
         return Err("requires elements of one type".into());
@@ -129,7 +129,8 @@ fn sparse_gemm(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
         let rows = CompressedRows { values: inputs.get("values")?, offsets: &offsets, ends: &ends };
         let (a, places) = (inputs.get("a")?, sizes.places()?);
         epilogue_of(args, data, |bias| {
-            let sums = kernels::compressed_rows(a, &rows, &places, bias).map_err(Trap::Ub)?;
+            let sums =
+                kernels::compressed_rows(a, &rows, &places, bias).map_err(|violation| Trap::Ub(violation.into()))?;
             let shape = extents(args.ctx(), args.result_types[0]).unwrap_or_default();
             Ok(in_bands(sums, sizes)?.reshape(shape.into_iter().map(|d| d as usize).collect())?)
         })

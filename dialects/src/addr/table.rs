@@ -5,7 +5,7 @@ use crate::graph::Inputs;
 use crate::layout::{AddressTable, Encoding, MAX_ENTRIES};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::layout::times;
-use gradus_ir::{DYNAMIC, Module, Op, OpArgs, Tensor};
+use gradus_ir::{DYNAMIC, Module, Op, OpArgs, Tensor, Violation};
 use gradus_reference_kernels::shape::checked_elements;
 use std::borrow::Cow;
 
@@ -34,7 +34,7 @@ impl<'a> StaticAccess<'a> {
     ///
     /// # Errors
     /// Names an address that is not.
-    pub fn check(&self) -> Result<(), String> {
+    pub fn check(&self) -> Result<(), Violation> {
         self.table.check(self.elements)
     }
 }
@@ -81,7 +81,7 @@ fn read<'a>(
 /// Gathers the elements of `a` that a table addresses, `[rows, runs, run]`; padding becomes the scalar `padding`, or
 /// zero.
 pub(super) fn gathered(a: &Tensor, table: &AddressTable<'_>, padding: Option<&Tensor>) -> Result<Tensor, Trap> {
-    table.check(a.len() as i64).map_err(Trap::Ub)?;
+    table.check(a.len() as i64).map_err(|violation| Trap::Ub(violation.into()))?;
     let (shape, size) = (vec![table.rows(), table.runs(), table.run()], a.dtype().size());
     let count = checked_elements(&shape)?;
     let mut bytes = Vec::with_capacity(count * size);

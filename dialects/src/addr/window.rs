@@ -7,7 +7,9 @@ use crate::constraint::{BYTE_TENSOR, F32, FLOAT_TENSOR, RANKED_TENSOR, kind};
 use crate::graph::Inputs;
 use crate::op_cost::{Contraction, DeclaredCost, OpCost, elements};
 use gradus_ir::eval::{Datum, Trap, floats_to_tensor};
-use gradus_ir::{AttrKind, AttrText, DType, DYNAMIC, Effects, OpArgs, Tensor, Traits, Type, TypeConstraint, op};
+use gradus_ir::{
+    AttrKind, AttrText, DType, DYNAMIC, Effects, OpArgs, Tensor, Traits, Type, TypeConstraint, Violation, op,
+};
 use gradus_reference_kernels::{self as kernels, Reduction};
 
 /// The reduction of a pooling window.
@@ -74,7 +76,7 @@ product_op! {
     }
 }
 
-fn infer_pool(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
+fn infer_pool(args: &OpArgs<'_>) -> Result<Vec<Type>, Violation> {
     let &[m, _] = shape(args, "bases") else { return Err("requires 'bases' of rank 2".into()) };
     let elem = args.ctx().element_type(args.operand_type(0));
     if args.ctx().float_kind(elem).is_none() && args.int("kind") != Some(0) {
@@ -83,12 +85,12 @@ fn infer_pool(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
     Ok(vec![args.ctx().tensor_type(&[m, args.int("run").unwrap_or(DYNAMIC)], elem)])
 }
 
-fn infer_depthwise(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
+fn infer_depthwise(args: &OpArgs<'_>) -> Result<Vec<Type>, Violation> {
     let (&[m, positions], &[weights, n]) = (shape(args, "bases"), shape(args, "b")) else {
         return Err("requires 'bases' and 'b' of rank 2".into());
     };
     if !is_compatible(positions, weights) {
-        return Err(format!("'b' has {weights} rows, but 'bases' has {positions} window positions"));
+        return Err(format!("'b' has {weights} rows, but 'bases' has {positions} window positions").into());
     }
     infer_sums(args, [m, n])
 }

@@ -11,7 +11,7 @@ use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::memory::Memory;
 use gradus_ir::{
     Access, Attr, AttrData, AttrKind, Context, Directive, Effects, Module, Op, OpArgs, OpDecl, OpParser, OpPrinter,
-    Param, ParseResult, Pattern, PatternRewriter, Rewriter, Tensor, Type, Value, op,
+    Param, ParseResult, Pattern, PatternRewriter, Rewriter, Tensor, Type, Value, Violation, op,
 };
 
 /// A boolean attribute.
@@ -225,12 +225,12 @@ fn print_prefetch(p: &mut OpPrinter<'_, '_>, params: &[Param]) -> std::io::Resul
 }
 
 /// Verifies the map of an access whose memref is operand `memref`; the map operands follow it.
-fn verify_access(m: &Module, op: Op, memref: usize, of: &str) -> Result<(), String> {
+fn verify_access(m: &Module, op: Op, memref: usize, of: &str) -> Result<(), Violation> {
     let Some(map) = m.inherent_attr(op, "map").and_then(|a| map_data(&m.ctx, a)) else { return Ok(()) };
     let (memref, operands) = (m.operands(op)[memref], &m.operands(op)[memref + 1..]);
     let rank = m.ctx.shape(m.value_type(memref)).map_or(0, <[i64]>::len);
     if map.results.len() != rank {
-        return Err(format!("{of}affine map num results must equal memref rank"));
+        return Err(format!("{of}affine map num results must equal memref rank").into());
     }
     if operands.len() != map.num_inputs() {
         return Err("expects as many subscripts as affine map inputs".into());
@@ -238,7 +238,7 @@ fn verify_access(m: &Module, op: Op, memref: usize, of: &str) -> Result<(), Stri
     check_identifiers(m, op, operands, map.num_dims)
 }
 
-fn verify_load(m: &Module, op: Op) -> Result<(), String> {
+fn verify_load(m: &Module, op: Op) -> Result<(), Violation> {
     let load = LoadOp(op);
     if m.value_type(load.result(m)) != m.ctx.element_type(m.value_type(load.memref(m))) {
         return Err("result type must match element type of memref".into());
@@ -246,7 +246,7 @@ fn verify_load(m: &Module, op: Op) -> Result<(), String> {
     verify_access(m, op, 0, "")
 }
 
-fn verify_store(m: &Module, op: Op) -> Result<(), String> {
+fn verify_store(m: &Module, op: Op) -> Result<(), Violation> {
     let store = StoreOp(op);
     if m.value_type(store.value(m)) != m.ctx.element_type(m.value_type(store.memref(m))) {
         return Err("value to store must have the same type as memref element type".into());
@@ -254,7 +254,7 @@ fn verify_store(m: &Module, op: Op) -> Result<(), String> {
     verify_access(m, op, 1, "")
 }
 
-fn verify_elements(m: &Module, memref: Value, vector: Value) -> Result<(), String> {
+fn verify_elements(m: &Module, memref: Value, vector: Value) -> Result<(), Violation> {
     let elem = |value| m.ctx.element_type(m.value_type(value));
     if elem(memref) == elem(vector) {
         return Ok(());
@@ -262,17 +262,17 @@ fn verify_elements(m: &Module, memref: Value, vector: Value) -> Result<(), Strin
     Err("requires memref and vector types of the same elemental type".into())
 }
 
-fn verify_vector_load(m: &Module, op: Op) -> Result<(), String> {
+fn verify_vector_load(m: &Module, op: Op) -> Result<(), Violation> {
     verify_access(m, op, 0, "")?;
     verify_elements(m, VectorLoadOp(op).memref(m), VectorLoadOp(op).result(m))
 }
 
-fn verify_vector_store(m: &Module, op: Op) -> Result<(), String> {
+fn verify_vector_store(m: &Module, op: Op) -> Result<(), Violation> {
     verify_access(m, op, 1, "")?;
     verify_elements(m, VectorStoreOp(op).memref(m), VectorStoreOp(op).value(m))
 }
 
-fn verify_prefetch(m: &Module, op: Op) -> Result<(), String> {
+fn verify_prefetch(m: &Module, op: Op) -> Result<(), Violation> {
     verify_access(m, op, 0, "affine.prefetch ")
 }
 

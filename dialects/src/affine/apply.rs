@@ -6,7 +6,7 @@ use super::value_map::AffineValueMap;
 use super::{MAP, divides_by_constants, is_in_divisor, one_result, set_map};
 use crate::constraint::INDEX;
 use gradus_ir::affine::AffineMap;
-use gradus_ir::{Attr, Effects, Folded, Module, Op, OpArgs, OpDecl, Pattern, Rewriter, Type, Value, op};
+use gradus_ir::{Attr, Effects, Folded, Module, Op, OpArgs, OpDecl, Pattern, Rewriter, Type, Value, Violation, op};
 
 /// Evaluates an affine expression.
 ///
@@ -46,7 +46,7 @@ impl ApplyOp {
     }
 }
 
-fn verify(m: &Module, op: Op) -> Result<(), String> {
+fn verify(m: &Module, op: Op) -> Result<(), Violation> {
     let Some(map) = ApplyOp(op).map(m).and_then(|a| map_data(&m.ctx, a)) else { return Ok(()) };
     if m.operands(op).len() != map.num_inputs() {
         return Err("operand count and affine map dimension and symbol count must match".into());

@@ -11,7 +11,7 @@ use gradus_ir::{DYNAMIC, Effects, Module, Op, OpDecl, Type, Value};
 use std::collections::{BTreeMap, HashMap};
 
 /// A read or write of a box of elements.
-struct Access {
+struct BoxAccess {
     memory: Value,
     writes: bool,
     /// Subscripts of the first element.
@@ -21,7 +21,7 @@ struct Access {
 }
 
 /// Returns the accesses in a loop; `None` if other ops may access memory.
-fn accesses(m: &Module, root: ForOp) -> Option<Vec<Access>> {
+fn accesses(m: &Module, root: ForOp) -> Option<Vec<BoxAccess>> {
     let mut found = Vec::new();
     for op in m.ops_under(root.0) {
         match access(m, op) {
@@ -33,7 +33,7 @@ fn accesses(m: &Module, root: ForOp) -> Option<Vec<Access>> {
 }
 
 /// Returns the access of a load or store.
-fn access(m: &Module, op: Op) -> Option<Access> {
+fn access(m: &Module, op: Op) -> Option<BoxAccess> {
     let (writes, memory, element) = if let Some(load) = LoadOp::cast(m, op) {
         (false, load.memref(m), load.result(m))
     } else if let Some(load) = VectorLoadOp::cast(m, op) {
@@ -60,7 +60,7 @@ fn access(m: &Module, op: Op) -> Option<Access> {
         let shape = m.ctx.shape(m.value_type(element))?;
         widths.splice(widths.len().checked_sub(shape.len())?.., shape.iter().copied());
     }
-    Some(Access { memory, writes, at, widths })
+    Some(BoxAccess { memory, writes, at, widths })
 }
 
 /// Whether the op itself accesses no memory.
@@ -73,7 +73,7 @@ fn is_harmless(m: &Module, op: Op) -> bool {
 pub fn is_permutable(m: &Module, nest: &[ForOp]) -> bool {
     let Some(all) = nest.first().and_then(|&root| accesses(m, root)) else { return false };
     let vars: Vec<Value> = nest.iter().map(|l| m.block_args(l.body(m))[0]).collect();
-    let mut by_memory: BTreeMap<Value, Vec<&Access>> = BTreeMap::new();
+    let mut by_memory: BTreeMap<Value, Vec<&BoxAccess>> = BTreeMap::new();
     all.iter().for_each(|a| by_memory.entry(a.memory).or_default().push(a));
     if may_share(m, &by_memory) {
         return false;
@@ -92,7 +92,7 @@ pub fn is_permutable(m: &Module, nest: &[ForOp]) -> bool {
 }
 
 /// Whether a memref that is written may alias another one.
-fn may_share(m: &Module, by_memory: &BTreeMap<Value, Vec<&Access>>) -> bool {
+fn may_share(m: &Module, by_memory: &BTreeMap<Value, Vec<&BoxAccess>>) -> bool {
     if by_memory.len() > MAX_PLACES {
         return true;
     }
@@ -126,7 +126,7 @@ struct LoopNest<'m> {
 }
 
 impl LoopNest<'_> {
-    fn place(&self, access: &Access) -> AccessSubscripts {
+    fn place(&self, access: &BoxAccess) -> AccessSubscripts {
         let at = &access.at;
         let sums = at.exprs.iter().map(|expr| expr.linear(at.num_dims, at.num_symbols));
         sums.zip(&access.widths).map(|(sum, &width)| self.subscript(at, sum?, width)).collect()
@@ -228,7 +228,7 @@ enum Distance {
 pub fn footprint(m: &Module, root: ForOp) -> Option<u64> {
     let mut boxes: HashMap<Value, Vec<(i64, i64)>> = HashMap::new();
     let mut order = Vec::new();
-    for Access { memory, at, widths, .. } in m.ops_under(root.0).into_iter().filter_map(|op| access(m, op)) {
+    for BoxAccess { memory, at, widths, .. } in m.ops_under(root.0).into_iter().filter_map(|op| access(m, op)) {
         let (inputs, shape) = (ranges(m, &at.operands), m.ctx.shape(m.value_type(memory))?);
         let extents = at.exprs.iter().zip(&widths).zip(shape).map(|((expr, width), &size)| {
             let (least, greatest) = expr.range(at.num_dims, &inputs);

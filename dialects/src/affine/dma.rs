@@ -10,7 +10,7 @@ use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::memory::Memory;
 use gradus_ir::{
     Directive, Effects, Module, Op, OpArgs, OpDecl, OpParser, OpPrinter, Param, ParseResult, Pattern, Type, TypeData,
-    Value, ValueRef, op,
+    Value, ValueRef, Violation, op,
 };
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -109,7 +109,7 @@ const START: Directive = Directive { name: "DmaStart", parse: parse_start, print
 const WAIT: Directive = Directive { name: "DmaWait", parse: parse_wait, print: print_wait };
 
 /// Parses `%m[%i + 1]` and appends the memref and map operands.
-fn parse_place<'a>(p: &mut OpParser<'_, 'a>, map_name: &str, operands: &mut Operands<'a>) -> ParseResult<()> {
+fn parse_place<'a>(p: &mut OpParser<'_, 'a>, map_name: &str, operands: &mut DmaOperands<'a>) -> ParseResult<()> {
     let memref = p.value()?;
     let (map, values) = subscripts(p)?;
     p.set_discardable(p.ctx().str(map_name), map);
@@ -121,12 +121,12 @@ fn parse_place<'a>(p: &mut OpParser<'_, 'a>, map_name: &str, operands: &mut Oper
 
 /// Parsed operands, and which of them are memrefs.
 #[derive(Default)]
-struct Operands<'a> {
+struct DmaOperands<'a> {
     values: Vec<ValueRef<'a>>,
     memrefs: Vec<usize>,
 }
 
-impl<'a> Operands<'a> {
+impl<'a> DmaOperands<'a> {
     /// Parses attributes and types, and adds everything to the op.
     fn finish(self, p: &mut OpParser<'_, 'a>, to: Param) -> ParseResult<()> {
         p.attr_dict()?;
@@ -149,7 +149,7 @@ impl<'a> Operands<'a> {
 }
 
 fn parse_start(p: &mut OpParser<'_, '_>, params: &[Param]) -> ParseResult<()> {
-    let mut operands = Operands::default();
+    let mut operands = DmaOperands::default();
     for map in MAPS {
         parse_place(p, map, &mut operands)?;
     }
@@ -165,7 +165,7 @@ fn parse_start(p: &mut OpParser<'_, '_>, params: &[Param]) -> ParseResult<()> {
 }
 
 fn parse_wait(p: &mut OpParser<'_, '_>, params: &[Param]) -> ParseResult<()> {
-    let mut operands = Operands::default();
+    let mut operands = DmaOperands::default();
     parse_place(p, "tag_map", &mut operands)?;
     operands.values.push(p.value()?);
     operands.finish(p, params[0])
@@ -206,14 +206,14 @@ fn is_memref(m: &Module, value: Value) -> bool {
     matches!(m.ctx.type_data(m.value_type(value)), TypeData::MemRef { .. })
 }
 
-fn verify_start(m: &Module, op: Op) -> Result<(), String> {
+fn verify_start(m: &Module, op: Op) -> Result<(), Violation> {
     let Some((memref_accesses, rest)) = DmaStartOp(op).memref_accesses(m) else {
         return Err("incorrect number of operands".into());
     };
     let operands = m.operands(op);
     for (place, what) in memref_accesses.iter().zip(["source", "destination", "tag"]) {
         if !is_memref(m, operands[place.memref]) {
-            return Err(format!("expected DMA {what} to be of memref type"));
+            return Err(format!("expected DMA {what} to be of memref type").into());
         }
     }
     if !matches!(operands.len() - rest, 1 | 3) {
@@ -226,7 +226,7 @@ fn verify_start(m: &Module, op: Op) -> Result<(), String> {
     Ok(())
 }
 
-fn verify_wait(m: &Module, op: Op) -> Result<(), String> {
+fn verify_wait(m: &Module, op: Op) -> Result<(), Violation> {
     let operands = m.operands(op);
     if operands.first().is_none_or(|&tag| !is_memref(m, tag)) {
         return Err("expected DMA tag to be of memref type".into());
@@ -236,13 +236,13 @@ fn verify_wait(m: &Module, op: Op) -> Result<(), String> {
     check_indices(m, &mut Scope::around(m, op), &operands[tag.indices.clone()], "index", "dma_wait")
 }
 
-fn check_indices(m: &Module, scope: &mut Scope<'_>, indices: &[Value], what: &str, op: &str) -> Result<(), String> {
+fn check_indices(m: &Module, scope: &mut Scope<'_>, indices: &[Value], what: &str, op: &str) -> Result<(), Violation> {
     for &index in indices {
         if m.value_type(index) != Type::INDEX {
-            return Err(format!("{what} to {op} must have 'index' type"));
+            return Err(format!("{what} to {op} must have 'index' type").into());
         }
         if !scope.is_dim(index) {
-            return Err(format!("{what} must be a valid dimension or symbol identifier"));
+            return Err(format!("{what} must be a valid dimension or symbol identifier").into());
         }
     }
     Ok(())

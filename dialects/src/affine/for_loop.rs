@@ -13,7 +13,7 @@ use gradus_ir::control::{Count, Counted, Edge, Point};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{
     AttrData, AttrKind, Builder, Def, Directive, Effects, Loc, Module, Op, OpArgs, OpParser, OpPrinter, Param,
-    ParseResult, Pattern, PatternRewriter, Rewriter, Traits, Type, Value, ValueList, ValueRef, op,
+    ParseResult, Pattern, PatternRewriter, Rewriter, Traits, Type, Value, ValueList, ValueRef, Violation, op,
 };
 use smallvec::SmallVec;
 
@@ -71,7 +71,7 @@ pub struct ForOp {
 
 /// Bounds and step of a loop.
 #[derive(Clone, Copy, Debug)]
-pub struct Bounds<'m> {
+pub struct LoopBounds<'m> {
     /// Lower bound: the maximum of the results.
     pub lower: &'m AffineMap,
     /// Upper bound, exclusive: the minimum of the results.
@@ -82,14 +82,14 @@ pub struct Bounds<'m> {
 
 impl ForOp {
     /// Returns the bounds; `None` for an invalid op.
-    pub fn bounds(self, m: &Module) -> Option<Bounds<'_>> {
+    pub fn bounds(self, m: &Module) -> Option<LoopBounds<'_>> {
         let (lower, upper) = (self.lower_bound_map(m)?, self.upper_bound_map(m)?);
         let step = m.ctx.as_int(self.step(m)?)?;
-        Some(Bounds { lower: map_data(&m.ctx, lower)?, upper: map_data(&m.ctx, upper)?, step })
+        Some(LoopBounds { lower: map_data(&m.ctx, lower)?, upper: map_data(&m.ctx, upper)?, step })
     }
 }
 
-impl Bounds<'_> {
+impl LoopBounds<'_> {
     /// Returns the trip count for constant bounds.
     pub fn trip_count(&self) -> Option<u64> {
         let (lower, upper) = (self.lower.single_constant()?, self.upper.single_constant()?);
@@ -247,7 +247,7 @@ fn print_bound(p: &mut OpPrinter<'_, '_>, map: Param, values: Param, prefix: &st
     print_map(p, attr, &values);
 }
 
-fn verify(m: &Module, op: Op) -> Result<(), String> {
+fn verify(m: &Module, op: Op) -> Result<(), Violation> {
     let this = ForOp(op);
     let Some(bounds) = this.bounds(m) else { return Ok(()) };
     let args: &[Value] = m.entry(this.region(m)).map_or(&[], |entry| m.block_args(entry));
@@ -263,7 +263,7 @@ fn verify(m: &Module, op: Op) -> Result<(), String> {
     }
     for (map, which) in [(bounds.lower, "lower"), (bounds.upper, "upper")] {
         if map.results.is_empty() {
-            return Err(format!("expected {which} bound map to have at least one result"));
+            return Err(format!("expected {which} bound map to have at least one result").into());
         }
     }
     // The custom form has no other steps.
@@ -276,7 +276,7 @@ fn verify(m: &Module, op: Op) -> Result<(), String> {
     Ok(())
 }
 
-fn verify_regions(m: &Module, op: Op) -> Result<(), String> {
+fn verify_regions(m: &Module, op: Op) -> Result<(), Violation> {
     let body = m.only_block(ForOp(op).region(m));
     let yielded = m.last_op(body).map_or(&[][..], |end| m.operands(end));
     verify_loop(m, op, &ForOp(op).inits(m), &m.block_args(body)[1..], yielded)

@@ -10,7 +10,7 @@ use gradus_ir::control::{Edge, Event, Next, Point};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{
     AttrData, Directive, Effects, Module, Op, OpArgs, OpParser, OpPrinter, Param, ParseResult, Pattern,
-    PatternRewriter, Rewriter, Traits, Value, op,
+    PatternRewriter, Rewriter, Traits, Value, Violation, op,
 };
 use smallvec::SmallVec;
 
@@ -106,7 +106,7 @@ impl IfOp {
     }
 }
 
-fn verify(m: &Module, op: Op) -> Result<(), String> {
+fn verify(m: &Module, op: Op) -> Result<(), Violation> {
     let this = IfOp(op);
     let Some(set) = this.set(m) else {
         return Err("operand count and condition integer set dimension and symbol count must match".into());
@@ -116,7 +116,7 @@ fn verify(m: &Module, op: Op) -> Result<(), String> {
     }
     for (i, region) in [this.then_region(m), this.else_region(m)].into_iter().enumerate() {
         if m.entry(region).is_some_and(|entry| !m.block_args(entry).is_empty()) {
-            return Err(format!("region #{i} should have no arguments"));
+            return Err(format!("region #{i} should have no arguments").into());
         }
     }
     check_identifiers(m, op, m.operands(op), set.num_dims)

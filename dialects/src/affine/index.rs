@@ -6,7 +6,8 @@ use crate::directives::{index_list, print_index_list};
 use crate::views::{Mixed, mixed_entries, runtime_entries};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{
-    Attr, AttrKind, AttrText, DYNAMIC, Directive, Effects, FoldResult, Folded, Module, Op, OpArgs, Traits, Type, op,
+    Attr, AttrKind, AttrText, DYNAMIC, Directive, Effects, FoldResult, Folded, Module, Op, OpArgs, Traits, Type,
+    Violation, op,
 };
 
 /// A unit attribute spelled as a keyword.
@@ -122,7 +123,7 @@ fn pad(basis: Vec<Mixed>, indices: usize) -> Vec<Option<Mixed>> {
 }
 
 /// Verifies the sizes for a number of indices; `message` is the error for a mismatch.
-fn verify_basis(m: &Module, op: Op, indices: usize, message: &str) -> Result<Vec<i64>, String> {
+fn verify_basis(m: &Module, op: Op, indices: usize, message: &str) -> Result<Vec<i64>, Violation> {
     let args = m.args(op).ok_or("is not registered")?;
     let basis = args.ints("static_basis").unwrap_or_default();
     if indices != basis.len() && indices != basis.len() + 1 {
@@ -134,7 +135,7 @@ fn verify_basis(m: &Module, op: Op, indices: usize, message: &str) -> Result<Vec
     Ok(basis)
 }
 
-fn verify_delinearize(m: &Module, op: Op) -> Result<(), String> {
+fn verify_delinearize(m: &Module, op: Op) -> Result<(), Violation> {
     let message = "should return an index for each basis element and up to one extra index";
     let basis = verify_basis(m, op, m.num_results(op), message)?;
     if basis.iter().any(|&size| size <= 0 && size != DYNAMIC) {
@@ -143,7 +144,7 @@ fn verify_delinearize(m: &Module, op: Op) -> Result<(), String> {
     Ok(())
 }
 
-fn verify_linearize(m: &Module, op: Op) -> Result<(), String> {
+fn verify_linearize(m: &Module, op: Op) -> Result<(), Violation> {
     let message = "should be passed a basis element for each index except possibly the first";
     verify_basis(m, op, LinearizeIndexOp(op).multi_index(m).len(), message).map(|_| ())
 }

@@ -6,7 +6,7 @@ use super::value_map::AffineValueMap;
 use super::{ApplyOp, MAP, divides_by_constants, is_in_divisor, one_result, replace_with_map, set_map};
 use crate::constraint::INDEX;
 use gradus_ir::affine::{AffineExpr, Linear};
-use gradus_ir::{Attr, Effects, Folded, Module, Op, OpArgs, OpDecl, Pattern, Rewriter, Type, op};
+use gradus_ir::{Attr, Effects, Folded, Module, Op, OpArgs, OpDecl, Pattern, Rewriter, Type, Violation, op};
 use std::cmp::Ordering;
 
 macro_rules! extreme {
@@ -48,7 +48,7 @@ const PATTERNS: &[Pattern] = &[
     Pattern { name: "affine-min-max-order", run: order },
 ];
 
-fn verify(m: &Module, op: Op) -> Result<(), String> {
+fn verify(m: &Module, op: Op) -> Result<(), Violation> {
     let Some(map) = m.inherent_attr(op, "map").and_then(|a| map_data(&m.ctx, a)) else { return Ok(()) };
     if m.operands(op).len() != map.num_inputs() {
         return Err("operand count and affine map dimension and symbol count must match".into());

@@ -27,12 +27,12 @@ pub use access::{LoadOp, PrefetchOp, StoreOp, VectorLoadOp, VectorStoreOp};
 pub use apply::{ApplyOp, is_apply_symbol};
 pub use dependence::{footprint, is_permutable};
 pub use dma::{DmaStartOp, DmaWaitOp};
-pub use for_loop::{Bounds, ForOp, simple_bound};
+pub use for_loop::{ForOp, LoopBounds, simple_bound};
 pub use if_op::IfOp;
 pub use index::{DelinearizeIndexOp, LinearizeIndexOp};
 pub use min_max::{MaxOp, MinOp, folded_map};
 pub use parallel::{GroupedBounds, ParallelOp};
-pub use reduction::{REDUCTIONS, Reduction};
+pub use reduction::{REDUCTIONS, ReductionKind};
 pub use scope::can_inline;
 pub use tile::{perfect_nest, tile};
 pub use value_map::AffineValueMap;
@@ -43,7 +43,7 @@ use gradus_ir::affine::{AffineBinOp, AffineBinary, AffineExpr, AffineMap, NoValu
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::scalar::Scalar;
 use gradus_ir::{
-    AttrData, AttrKind, Dialect, Module, Op, OpArgs, OpDecl, OpState, PatternRewriter, Rewriter, Traits, op,
+    AttrData, AttrKind, Dialect, Module, Op, OpArgs, OpDecl, OpState, PatternRewriter, Rewriter, Traits, Violation, op,
 };
 
 /// An affine map.
@@ -70,7 +70,7 @@ pub struct YieldOp {
     operands: Operands<ANY>,
 }
 
-fn verify_yield(m: &Module, op: Op) -> Result<(), String> {
+fn verify_yield(m: &Module, op: Op) -> Result<(), Violation> {
     let parent = m
         .parent_op(op)
         .filter(|&p| ParallelOp::cast(m, p).is_some() || IfOp::cast(m, p).is_some() || ForOp::cast(m, p).is_some());

@@ -1,8 +1,8 @@
 //! `affine.parallel`.
 
-use super::reduction::{REDUCTIONS, Reduction};
+use super::reduction::{REDUCTIONS, ReductionKind};
 use super::scope::check_identifiers;
-use super::text::{Names, map_data, print_exprs};
+use super::text::{AffineNames, map_data, print_exprs};
 use super::value_map::AffineValueMap;
 use super::{MAP, results};
 use crate::constraint::{ANY, INDEX, kind};
@@ -12,14 +12,14 @@ use gradus_ir::control::{Edge, Event, Next, Point};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{
     Attr, AttrData, AttrKind, Context, Dense, Directive, Effects, Module, Op, OpArgs, OpParser, OpPrinter, Param,
-    ParseResult, Pattern, Rewriter, Traits, Type, Value, op,
+    ParseResult, Pattern, Rewriter, Traits, Type, Value, Violation, op,
 };
 use smallvec::SmallVec;
 
 /// A list of reduction kinds.
 const REDUCTION_LIST: AttrKind = kind("Reduction ops", |c, a| {
     let is_kind =
-        |&e: &Attr| c.attr_type(e) == Some(Type::I64) && c.as_int(e).is_some_and(|k| Reduction::of(k).is_some());
+        |&e: &Attr| c.attr_type(e) == Some(Type::I64) && c.as_int(e).is_some_and(|k| ReductionKind::of(k).is_some());
     c.as_array(a).is_some_and(|list| list.iter().all(is_kind))
 });
 
@@ -115,7 +115,7 @@ impl ParallelOp {
     }
 
     /// Returns the reduction kinds.
-    pub fn kinds(self, m: &Module) -> Vec<&'static Reduction> {
+    pub fn kinds(self, m: &Module) -> Vec<&'static ReductionKind> {
         m.args(self.0).map(|args| kinds(&args)).unwrap_or_default()
     }
 }
@@ -136,9 +136,9 @@ fn group_sizes(ctx: &Context, attr: Attr, total: usize) -> Option<Vec<i64>> {
     (sum == i64::try_from(total).ok()).then_some(sizes)
 }
 
-fn kinds(args: &OpArgs<'_>) -> Vec<&'static Reduction> {
+fn kinds(args: &OpArgs<'_>) -> Vec<&'static ReductionKind> {
     let numbers = args.attr("reductions").and_then(|a| args.ctx().as_ints(a)).unwrap_or_default();
-    numbers.into_iter().filter_map(Reduction::of).collect()
+    numbers.into_iter().filter_map(ReductionKind::of).collect()
 }
 
 /// `(%i) = (0) to (min(%n, 10)) step (2) reduce ("addf") -> (f32) {...}`
@@ -198,7 +198,7 @@ fn parse_bounds<'a>(
     groups_to: Param,
     word: &str,
 ) -> ParseResult<Vec<gradus_ir::ValueRef<'a>>> {
-    let (mut names, mut exprs) = (Names::default(), Vec::new());
+    let (mut names, mut exprs) = (AffineNames::default(), Vec::new());
     p.expect("(")?;
     let groups = p.list(")", |p| {
         if !p.eat_word(word) {
@@ -268,7 +268,7 @@ fn print_bounds(p: &mut OpPrinter<'_, '_>, bounds: &GroupedBounds<'_>, values: &
     });
 }
 
-fn verify(m: &Module, op: Op) -> Result<(), String> {
+fn verify(m: &Module, op: Op) -> Result<(), Violation> {
     let this = ParallelOp(op);
     let vars = m.entry(this.region(m)).map_or(0, |entry| m.block_args(entry).len());
     let count = |attr: Option<Attr>| match attr.map(|a| m.ctx.attr_data(a)) {
@@ -281,13 +281,13 @@ fn verify(m: &Module, op: Op) -> Result<(), String> {
     if [lower, upper, steps as i64].iter().any(|&n| n != vars as i64) {
         return Err(format!(
             "the number of region arguments ({vars}) and the number of map groups for lower ({lower}) and upper bound ({upper}), and the number of steps ({steps}) must all match"
-        ));
+        ).into());
     }
     // As scf.parallel, which it becomes, asks of constants.
     if let Some(step) = step_sizes.iter().find(|&&step| step <= 0) {
-        return Err(format!("expected each step to be positive, but found {step}"));
+        return Err(format!("expected each step to be positive, but found {step}").into());
     }
-    let Some([lower, upper]) = this.bounds(m) else { return Err(wrong_groups(m, this)) };
+    let Some([lower, upper]) = this.bounds(m) else { return Err(wrong_groups(m, this).into()) };
     if lower.groups.contains(&0) || upper.groups.contains(&0) {
         return Err("expected at least one bound for each variable".into());
     }
@@ -355,7 +355,8 @@ fn control(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>) -> Result<Next, 
     let (at, entered, yielded) = match event {
         Event::Enter => {
             // Without an identity, as for `assign`, there is no value before the first iteration.
-            let identity = |kind: &Reduction, ty| kind.identity(args.ctx(), ty).and_then(|a| args.ctx().attr_datum(a));
+            let identity =
+                |kind: &ReductionKind, ty| kind.identity(args.ctx(), ty).and_then(|a| args.ctx().attr_datum(a));
             let identities =
                 kinds.iter().zip(args.result_types).map(|(k, &ty)| identity(k, ty).unwrap_or(Datum::Poison));
             let identities: Vec<Datum> = identities.collect();

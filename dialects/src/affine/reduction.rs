@@ -6,7 +6,7 @@ use gradus_ir::{Attr, Context, OpArgs, OpInfo, Signedness, Type, TypeData, Value
 
 /// A reduction kind.
 #[derive(Debug)]
-pub struct Reduction {
+pub struct ReductionKind {
     /// Keyword in the assembly format.
     pub word: &'static str,
     /// Number in attributes.
@@ -37,12 +37,12 @@ enum Identity {
     None,
 }
 
-const fn reduction(word: &'static str, number: i64, fits: Fits, identity: Identity) -> Reduction {
-    Reduction { word, number, fits, identity }
+const fn reduction(word: &'static str, number: i64, fits: Fits, identity: Identity) -> ReductionKind {
+    ReductionKind { word, number, fits, identity }
 }
 
 /// All reduction kinds, ordered by number.
-pub const REDUCTIONS: [Reduction; 16] = [
+pub const REDUCTIONS: [ReductionKind; 16] = [
     reduction("addf", 0, Fits::Float, Identity::Float(0.0)),
     reduction("addi", 1, Fits::Integer, Identity::Int(0)),
     reduction("andi", 2, Fits::Integer, Identity::Int(-1)),
@@ -61,9 +61,9 @@ pub const REDUCTIONS: [Reduction; 16] = [
     reduction("xori", 15, Fits::Nothing, Identity::None),
 ];
 
-impl Reduction {
+impl ReductionKind {
     /// Returns the kind of a number.
-    pub fn of(number: i64) -> Option<&'static Reduction> {
+    pub fn of(number: i64) -> Option<&'static ReductionKind> {
         REDUCTIONS.get(usize::try_from(number).ok()?)
     }
 

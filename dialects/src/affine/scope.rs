@@ -6,13 +6,15 @@
 use super::{ApplyOp, DelinearizeIndexOp, ForOp, LinearizeIndexOp, ParallelOp, dma};
 use crate::memref;
 use gradus_ir::effects::is_speculatable;
-use gradus_ir::{Attr, AttrData, Block, DYNAMIC, Def, Module, Op, OpDecl, Region, Traits, Type, Value, ValueList};
+use gradus_ir::{
+    Attr, AttrData, Block, DYNAMIC, Def, Module, Op, OpDecl, Region, Traits, Type, Value, ValueList, Violation,
+};
 use smallvec::SmallVec;
 use std::collections::HashMap;
 
 /// The affine class of a value.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Class {
+enum AffineClass {
     Neither,
     Dim,
     Symbol,
@@ -23,7 +25,7 @@ pub(super) struct Scope<'m> {
     m: &'m Module,
     /// The scope's region, and the enclosing ones up to isolation: values at their top levels are symbols.
     regions: Vec<Region>,
-    known: HashMap<Value, Class>,
+    known: HashMap<Value, AffineClass>,
     /// Remaining budget of visited values.
     left: u32,
 }
@@ -54,15 +56,15 @@ impl<'m> Scope<'m> {
 
     /// Whether the value is a valid dimension; symbols are.
     pub(super) fn is_dim(&mut self, value: Value) -> bool {
-        self.class(value) >= Class::Dim
+        self.class(value) >= AffineClass::Dim
     }
 
     /// Whether the value is a valid symbol.
     pub(super) fn is_symbol(&mut self, value: Value) -> bool {
-        self.class(value) == Class::Symbol
+        self.class(value) == AffineClass::Symbol
     }
 
-    fn class(&mut self, value: Value) -> Class {
+    fn class(&mut self, value: Value) -> AffineClass {
         if let Some(class) = self.plain_class(value) {
             return class;
         }
@@ -74,7 +76,7 @@ impl<'m> Scope<'m> {
             }
             let computed = self.m.defining_op(value).filter(|_| self.plain_class(value).is_none());
             let Some(op) = computed else {
-                let class = self.plain_class(value).unwrap_or(Class::Neither);
+                let class = self.plain_class(value).unwrap_or(AffineClass::Neither);
                 self.known.insert(value, class);
                 continue;
             };
@@ -82,30 +84,30 @@ impl<'m> Scope<'m> {
                 let class = self.computed_class(op);
                 self.known.insert(value, class);
             } else if self.left == 0 {
-                self.known.insert(value, Class::Dim);
+                self.known.insert(value, AffineClass::Dim);
             } else {
                 self.left -= 1;
                 stack.push((value, true));
                 stack.extend(self.inputs(op).into_iter().map(|v| (v, false)));
             }
         }
-        self.known.get(&value).copied().unwrap_or(Class::Neither)
+        self.known.get(&value).copied().unwrap_or(AffineClass::Neither)
     }
 
     /// Returns the class of a value that does not depend on operands.
-    fn plain_class(&self, value: Value) -> Option<Class> {
+    fn plain_class(&self, value: Value) -> Option<AffineClass> {
         let m = self.m;
         if m.value_type(value) != Type::INDEX {
-            return Some(Class::Neither);
+            return Some(AffineClass::Neither);
         }
         if let Some(&known) = self.known.get(&value) {
             return Some(known);
         }
         if self.is_top(value) || m.constant(value).is_some() {
-            return Some(Class::Symbol);
+            return Some(AffineClass::Symbol);
         }
         let Def::Result(op, _) = m.def(value) else {
-            return Some(if is_induction_var(m, value) { Class::Dim } else { Class::Neither });
+            return Some(if is_induction_var(m, value) { AffineClass::Dim } else { AffineClass::Neither });
         };
         if m.has_trait(op, Traits::EXTENT) {
             return self.extent_class(op);
@@ -114,21 +116,21 @@ impl<'m> Scope<'m> {
     }
 
     /// Returns the class of an op's result from its operands' classes.
-    fn computed_class(&self, op: Op) -> Class {
+    fn computed_class(&self, op: Op) -> AffineClass {
         let m = self.m;
         let inputs = self.inputs(op);
         if m.has_trait(op, Traits::EXTENT) {
-            let is_symbol = |v: &Value| self.known.get(v) == Some(&Class::Symbol);
-            return if inputs.first().is_some_and(is_symbol) { Class::Symbol } else { Class::Neither };
+            let is_symbol = |v: &Value| self.known.get(v) == Some(&AffineClass::Symbol);
+            return if inputs.first().is_some_and(is_symbol) { AffineClass::Symbol } else { AffineClass::Neither };
         }
-        let least = inputs.iter().filter_map(|v| self.known.get(v)).min().copied().unwrap_or(Class::Symbol);
+        let least = inputs.iter().filter_map(|v| self.known.get(v)).min().copied().unwrap_or(AffineClass::Symbol);
         let is_affine = ApplyOp::cast(m, op).is_some()
             || DelinearizeIndexOp::cast(m, op).is_some()
             || LinearizeIndexOp::cast(m, op).is_some();
         match least {
-            Class::Symbol if is_speculatable(m, op) && m.regions(op).is_empty() => Class::Symbol,
-            Class::Symbol | Class::Dim if is_affine => Class::Dim,
-            _ => Class::Neither,
+            AffineClass::Symbol if is_speculatable(m, op) && m.regions(op).is_empty() => AffineClass::Symbol,
+            AffineClass::Symbol | AffineClass::Dim if is_affine => AffineClass::Dim,
+            _ => AffineClass::Neither,
         }
     }
 
@@ -147,16 +149,16 @@ impl<'m> Scope<'m> {
 
     /// Returns the class of a `dim` op that does not depend on operands: a symbol if the shaped value is at the top
     /// level of a scope or the extent is static.
-    fn extent_class(&self, op: Op) -> Option<Class> {
+    fn extent_class(&self, op: Op) -> Option<AffineClass> {
         let (m, shaped) = (self.m, *self.m.operands(op).first()?);
         if m.def_block(shaped).is_some_and(|b| is_scope(m, b)) {
-            return Some(Class::Symbol);
+            return Some(AffineClass::Symbol);
         }
-        let Some((source, dim)) = memory_source(m, op) else { return Some(Class::Neither) };
+        let Some((source, dim)) = memory_source(m, op) else { return Some(AffineClass::Neither) };
         match m.ctx.shape(m.value_type(m.result(source, 0))).and_then(|shape| shape.get(dim)) {
-            None => Some(Class::Neither),
+            None => Some(AffineClass::Neither),
             Some(&DYNAMIC) => None,
-            Some(_) => Some(Class::Symbol),
+            Some(_) => Some(AffineClass::Symbol),
         }
     }
 }
@@ -222,7 +224,7 @@ pub(super) fn loop_of(m: &Module, value: Value) -> Option<ForOp> {
 }
 
 /// Verifies that operands are valid as dimensions (the first `num_dims`) and symbols.
-pub(super) fn check_identifiers(m: &Module, op: Op, operands: &[Value], num_dims: u32) -> Result<(), String> {
+pub(super) fn check_identifiers(m: &Module, op: Op, operands: &[Value], num_dims: u32) -> Result<(), Violation> {
     let mut scope = Scope::around(m, op);
     for (i, &operand) in operands.iter().enumerate() {
         if i < num_dims as usize {
@@ -257,10 +259,10 @@ pub fn can_inline(m: &Module, call: Op, callee: Op) -> bool {
 }
 
 /// Returns the required class of an operand. `None` if the op has several maps.
-fn use_of_operand(m: &Module, op: Op, operand: usize) -> Option<Class> {
+fn use_of_operand(m: &Module, op: Op, operand: usize) -> Option<AffineClass> {
     if let Some(places) = dma::memref_accesses(m, op) {
         let is_index = places.iter().any(|place| place.indices.contains(&operand));
-        return Some(if is_index { Class::Dim } else { Class::Neither });
+        return Some(if is_index { AffineClass::Dim } else { AffineClass::Neither });
     }
     let inputs = |&(_, attr): &(_, Attr)| match m.ctx.attr_data(attr) {
         AttrData::AffineMap(map) => Some(map.num_inputs()),
@@ -269,9 +271,9 @@ fn use_of_operand(m: &Module, op: Op, operand: usize) -> Option<Class> {
     };
     let all: SmallVec<[usize; 2]> = m.ctx.dict_entries(m.props(op)).iter().filter_map(inputs).collect();
     match all[..] {
-        [] => Some(Class::Neither),
-        [inputs] if operand + inputs < m.operands(op).len() => Some(Class::Neither),
-        [_] => Some(Class::Dim),
+        [] => Some(AffineClass::Neither),
+        [inputs] if operand + inputs < m.operands(op).len() => Some(AffineClass::Neither),
+        [_] => Some(AffineClass::Dim),
         _ => None,
     }
 }

@@ -58,7 +58,7 @@ pub(super) const SUBSCRIPTS: Directive = Directive {
 
 /// Parses `[...]` as a map attribute and operands.
 pub(super) fn subscripts<'a>(p: &mut OpParser<'_, 'a>) -> ParseResult<(Attr, Vec<ValueRef<'a>>)> {
-    let mut names = Names::default();
+    let mut names = AffineNames::default();
     if !p.eat("[") {
         return p.error_here("expected '[' in affine map");
     }
@@ -161,14 +161,14 @@ const NO_RIGHT: &str = "missing right operand of binary operator";
 /// Values numbered as dimensions and symbols in order of first mention. A value mentioned as both gets two numbers, so
 /// that maps round-trip.
 #[derive(Default)]
-pub(super) struct Names<'a> {
+pub(super) struct AffineNames<'a> {
     dims: Vec<ValueRef<'a>>,
     symbols: Vec<ValueRef<'a>>,
     known_dims: HashMap<(&'a str, u32), u32>,
     known_symbols: HashMap<(&'a str, u32), u32>,
 }
 
-impl<'a> Names<'a> {
+impl<'a> AffineNames<'a> {
     /// Returns the map attribute and operands.
     pub(super) fn finish(self, p: &OpParser<'_, 'a>, exprs: Vec<AffineExpr>) -> (Attr, Vec<ValueRef<'a>>) {
         let map = AffineMap::new(self.dims.len() as u32, self.symbols.len() as u32, exprs);
@@ -247,7 +247,7 @@ impl<'a> Names<'a> {
     }
 
     fn mention(&mut self, value: ValueRef<'a>, as_symbol: bool) -> AffineExpr {
-        let Names { dims, symbols, known_dims, known_symbols } = self;
+        let AffineNames { dims, symbols, known_dims, known_symbols } = self;
         let (list, known) = if as_symbol { (symbols, known_symbols) } else { (dims, known_dims) };
         let index = *known.entry(value.key()).or_insert_with(|| {
             list.push(value);

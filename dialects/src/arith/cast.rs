@@ -8,7 +8,7 @@ use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::float::{FloatKind, from_f64, to_f64};
 use gradus_ir::scalar::Scalar;
 use gradus_ir::{
-    Attr, AttrData, AttrKind, AttrText, Context, Folded, Int, Module, Op, OpArgs, Traits, Type, TypeData, op,
+    Attr, AttrData, AttrKind, AttrText, Context, Folded, Int, Module, Op, OpArgs, Traits, Type, TypeData, Violation, op,
 };
 
 /// Rounding mode of `arith.truncf`.
@@ -144,7 +144,7 @@ fn incompatible(m: &Module, op: Op) -> String {
 }
 
 /// Verifies that operand and result differ in the element type only: shape, scalability and encoding are equal.
-fn alike(m: &Module, op: Op) -> Result<(), String> {
+fn alike(m: &Module, op: Op) -> Result<(), Violation> {
     let (from, to) = ends(m, op);
     let scalable = |t: Type| match m.ctx.type_data(t) {
         TypeData::Vector { scalable, .. } => scalable.clone(),
@@ -156,42 +156,42 @@ fn alike(m: &Module, op: Op) -> Result<(), String> {
     if m.ctx.shape(from) != m.ctx.shape(to) {
         return Err("failed to verify that input and output have the same tensor dimensions".into());
     }
-    if m.ctx.with_element(from, m.ctx.element_type(to)) == to { Ok(()) } else { Err(incompatible(m, op)) }
+    if m.ctx.with_element(from, m.ctx.element_type(to)) == to { Ok(()) } else { Err(incompatible(m, op).into()) }
 }
 
-fn wider(m: &Module, op: Op) -> Result<(), String> {
+fn wider(m: &Module, op: Op) -> Result<(), Violation> {
     alike(m, op)?;
     let (from, to) = ends(m, op);
     if bits(&m.ctx, from) < bits(&m.ctx, to) {
         return Ok(());
     }
     let to = m.ctx.display_type(to);
-    Err(format!("result type '{to}' must be wider than operand type '{}'", m.ctx.display_type(from)))
+    Err(format!("result type '{to}' must be wider than operand type '{}'", m.ctx.display_type(from)).into())
 }
 
-fn narrower(m: &Module, op: Op) -> Result<(), String> {
+fn narrower(m: &Module, op: Op) -> Result<(), Violation> {
     alike(m, op)?;
     let (from, to) = ends(m, op);
     if bits(&m.ctx, from) > bits(&m.ctx, to) {
         return Ok(());
     }
     let to = m.ctx.display_type(to);
-    Err(format!("result type '{to}' must be shorter than operand type '{}'", m.ctx.display_type(from)))
+    Err(format!("result type '{to}' must be shorter than operand type '{}'", m.ctx.display_type(from)).into())
 }
 
-fn index_and_integer(m: &Module, op: Op) -> Result<(), String> {
+fn index_and_integer(m: &Module, op: Op) -> Result<(), Violation> {
     alike(m, op)?;
     let (from, to) = ends(m, op);
     let index = |t| m.ctx.element_type(t) == Type::INDEX;
-    if index(from) != index(to) { Ok(()) } else { Err(incompatible(m, op)) }
+    if index(from) != index(to) { Ok(()) } else { Err(incompatible(m, op).into()) }
 }
 
-fn same_width(m: &Module, op: Op) -> Result<(), String> {
+fn same_width(m: &Module, op: Op) -> Result<(), Violation> {
     alike(m, op)?;
     let (from, to) = ends(m, op);
     let (a, b) = (bits(&m.ctx, from), bits(&m.ctx, to));
     let index = |t| m.ctx.element_type(t) == Type::INDEX;
-    if a.is_some() && a == b && !index(from) && !index(to) { Ok(()) } else { Err(incompatible(m, op)) }
+    if a.is_some() && a == b && !index(from) && !index(to) { Ok(()) } else { Err(incompatible(m, op).into()) }
 }
 
 // ---- identities

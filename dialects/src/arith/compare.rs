@@ -5,7 +5,9 @@ use super::{FASTMATH, bool_like};
 use crate::constraint::{ANY, BOOL_LIKE, FLOAT_LIKE, INT_OR_INDEX_LIKE, kind};
 use gradus_ir::eval::{Datum, PoisonTensor, Trap};
 use gradus_ir::scalar::Scalar;
-use gradus_ir::{Attr, AttrKind, AttrText, DType, Folded, Module, Op, OpArgs, Traits, Type, TypeRelation, op};
+use gradus_ir::{
+    Attr, AttrKind, AttrText, DType, Folded, Module, Op, OpArgs, Traits, Type, TypeRelation, Violation, op,
+};
 
 const INT_CASES: &[(&str, i64)] = &[
     ("eq", 0),
@@ -131,11 +133,11 @@ pub struct SelectOp {
     result: OpResult<ANY>,
 }
 
-fn infer(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
+fn infer(args: &OpArgs<'_>) -> Result<Vec<Type>, Violation> {
     Ok(vec![bool_like(args.ctx(), args.operand_type(0))])
 }
 
-fn verify_select(m: &Module, op: Op) -> Result<(), String> {
+fn verify_select(m: &Module, op: Op) -> Result<(), Violation> {
     let ctx = &m.ctx;
     let types: Vec<Type> = m.operands(op).iter().map(|&v| m.value_type(v)).collect();
     let result = m.value_type(m.result(op, 0));
@@ -143,7 +145,8 @@ fn verify_select(m: &Module, op: Op) -> Result<(), String> {
         let (have, want) = (ctx.display_type(types[0]), ctx.display_type(bool_like(ctx, result)));
         return Err(format!(
             "expected condition type to have the same shape as the result type, expected '{want}', but got '{have}'"
-        ));
+        )
+        .into());
     }
     Ok(())
 }

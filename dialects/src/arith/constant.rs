@@ -2,7 +2,7 @@
 
 use crate::constraint::{ANY, TYPED_ATTR};
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{AttrData, Int, Module, Op, OpArgs, Traits, Type, TypeData, op};
+use gradus_ir::{AttrData, Int, Module, Op, OpArgs, Traits, Type, TypeData, Violation, op};
 
 /// Constant integer, float, vector or tensor.
 ///
@@ -26,12 +26,12 @@ pub struct ConstantOp {
     result: OpResult<ANY>,
 }
 
-fn infer(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
+fn infer(args: &OpArgs<'_>) -> Result<Vec<Type>, Violation> {
     let value = args.attr("value").ok_or("requires attribute 'value'")?;
     Ok(vec![args.ctx().attr_type(value).ok_or("requires a typed attribute 'value'")?])
 }
 
-fn verify(m: &Module, op: Op) -> Result<(), String> {
+fn verify(m: &Module, op: Op) -> Result<(), Violation> {
     let ctx = &m.ctx;
     let ty = m.value_type(m.result(op, 0));
     let elem = ctx.element_type(ty);

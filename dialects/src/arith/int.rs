@@ -6,7 +6,9 @@ use crate::constraint::{BOOL_LIKE, INT_OR_INDEX_LIKE, UNIT};
 use crate::vector::VectorScaleOp;
 use gradus_ir::eval::{Datum, Trap, map_int};
 use gradus_ir::scalar::Scalar;
-use gradus_ir::{Effects, Module, Op, OpArgs, OpDecl, Traits, Type, TypeRelation, Value, declared_names, op};
+use gradus_ir::{
+    Effects, Module, Op, OpArgs, OpDecl, Traits, Type, TypeRelation, Value, Violation, declared_names, op,
+};
 
 const COMMUTATIVE: Traits = Traits::SAME_TYPE.and(Traits::COMMUTATIVE);
 const ASSOCIATIVE: Traits = COMMUTATIVE.and(Traits::ASSOCIATIVE);
@@ -178,7 +180,7 @@ extended_mul! {
     MulUIExtendedOp "arith.mului_extended" "Unsigned multiplication with a result of twice the width.\n\n```mlir\n%low, %high = arith.mului_extended %a, %b : i32\n```" mului_extended;
 }
 
-fn infer_carry(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
+fn infer_carry(args: &OpArgs<'_>) -> Result<Vec<Type>, Violation> {
     let ty = args.operand_type(0);
     Ok(vec![ty, super::bool_like(args.ctx(), ty)])
 }

@@ -135,6 +135,3 @@ pub const DIALECT: Dialect = Dialect {
     rule_functions: rules::FUNCTIONS,
     ..Dialect::DEFAULT
 };
-
-#[cfg(test)]
-mod tests;

@@ -17,7 +17,7 @@ pub(super) struct Range {
 impl Range {
     /// Returns the range of a value that is not poison, in every element; `None` for `index` and non-integers.
     pub fn of(m: &Module, value: Value) -> Option<Range> {
-        Search { m }.range(value, DEPTH)
+        RangeAnalysis { m }.range(value, DEPTH)
     }
 
     fn new(low: i128, high: i128) -> Range {
@@ -56,11 +56,11 @@ impl Range {
     }
 }
 
-struct Search<'m> {
+struct RangeAnalysis<'m> {
     m: &'m Module,
 }
 
-impl Search<'_> {
+impl RangeAnalysis<'_> {
     /// Returns the width of an integer's elements.
     fn width(&self, value: Value) -> Option<u32> {
         let elem = self.m.ctx.element_type(self.m.value_type(value));

@@ -7,7 +7,7 @@ use crate::ub::UnreachableOp;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{
     Attr, AttrKind, AttrText, Block, InsertPoint, Module, Op, OpArgs, OpDecl, Pattern, PatternRewriter, Rewriter,
-    Traits, Type, Value, op,
+    Traits, Type, Value, Violation, op,
 };
 use std::ops::Range;
 
@@ -61,13 +61,15 @@ pub struct CondBranchOp {
     false_dest: Successor,
 }
 
-fn verify(m: &Module, op: Op) -> Result<(), String> {
+fn verify(m: &Module, op: Op) -> Result<(), Violation> {
     let Some(weights) = CondBranchOp(op).branch_weights(m).and_then(|a| m.ctx.as_ints(a)) else { return Ok(()) };
     if weights.is_empty() {
         return Ok(());
     }
     if weights.len() != 2 {
-        return Err(format!("expects number of branch weights to match number of successors: {} vs 2", weights.len()));
+        return Err(
+            format!("expects number of branch weights to match number of successors: {} vs 2", weights.len()).into()
+        );
     }
     if weights.iter().all(|&w| w == 0) { Err("branch weights cannot all be zero".into()) } else { Ok(()) }
 }

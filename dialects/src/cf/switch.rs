@@ -5,7 +5,7 @@ use crate::constraint::{ANY, I32_ARRAY, INTEGER, kind};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{
     Attr, AttrData, AttrKind, Block, Builder, Context, Dense, Directive, Loc, Module, Op, OpArgs, OpDecl, OpParser,
-    OpPrinter, Param, ParseResult, Pattern, Rewriter, Traits, Type, Value, ValueList, ValueRef, op,
+    OpPrinter, Param, ParseResult, Pattern, Rewriter, Traits, Type, Value, ValueList, ValueRef, Violation, op,
 };
 use std::ops::Range;
 
@@ -202,7 +202,7 @@ fn segments(m: &Module, op: Op) -> Vec<i64> {
     SwitchOp(op).case_operand_segments(m).and_then(|a| m.ctx.as_ints(a)).unwrap_or_default()
 }
 
-fn verify(m: &Module, op: Op) -> Result<(), String> {
+fn verify(m: &Module, op: Op) -> Result<(), Violation> {
     let ctx = &m.ctx;
     let switch = SwitchOp(op);
     let cases = switch.case_dests(m).len();
@@ -211,22 +211,24 @@ fn verify(m: &Module, op: Op) -> Result<(), String> {
         let elem = ctx.element_type(dense.ty);
         if elem != flag {
             let (flag, elem) = (ctx.display_type(flag), ctx.display_type(elem));
-            return Err(format!("'flag' type ('{flag}') should match case value type ('{elem}')"));
+            return Err(format!("'flag' type ('{flag}') should match case value type ('{elem}')").into());
         }
         count = ctx.static_shape(dense.ty).map_or(0, |s| s.iter().product());
     }
     if count != cases as i64 {
-        return Err(format!("number of case values ({count}) should match number of case destinations ({cases})"));
+        return Err(
+            format!("number of case values ({count}) should match number of case destinations ({cases})").into()
+        );
     }
     let (sizes, operands) = (segments(m, op), switch.case_operands(m).len());
     let total: i64 = sizes.iter().fold(0i64, |sum, &s| sum.saturating_add(s));
     if sizes.len() != cases || sizes.iter().any(|&s| s < 0) {
-        return Err(format!("'case_operand_segments' has {} entries for {cases} case destinations", sizes.len()));
+        return Err(format!("'case_operand_segments' has {} entries for {cases} case destinations", sizes.len()).into());
     }
     if total != operands as i64 {
         return Err(format!(
             "caseOperands count ({operands}) does not match with the total size ({total}) specified in attribute 'case_operand_segments'"
-        ));
+        ).into());
     }
     Ok(())
 }

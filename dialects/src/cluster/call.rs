@@ -4,7 +4,7 @@ use super::program::{Program, ProgramOp, ddr_bytes, extents_of};
 use crate::constraint::{FLAT_SYMBOL, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::symbols::SymbolTables;
-use gradus_ir::{Context, DType, Effects, Module, Op, OpArgs, OpDecl, Tensor, Traits, Type, Value, op};
+use gradus_ir::{Context, DType, Effects, Module, Op, OpArgs, OpDecl, Tensor, Traits, Type, Value, Violation, op};
 use gradus_simulators::cluster::{Extent, Simulator, Statistics};
 
 /// Runs a program of clusters on tensors of `f32`, `f16`, `i8` and `ui8`.
@@ -26,13 +26,13 @@ pub struct CallOp {
 }
 
 /// Returns the program that a call runs.
-fn callee(m: &Module, op: Op, symbols: &mut SymbolTables) -> Result<ProgramOp, String> {
+fn callee(m: &Module, op: Op, symbols: &mut SymbolTables) -> Result<ProgramOp, Violation> {
     let Some(callee) = CallOp(op).callee(m) else { return Err("requires a program".into()) };
     let found = symbols.resolve(m, op, callee).and_then(|found| ProgramOp::cast(m, found));
-    found.ok_or_else(|| "requires the name of a 'cluster.program'".to_owned())
+    found.ok_or_else(|| "requires the name of a 'cluster.program'".into())
 }
 
-fn verify_call(m: &Module, op: Op, symbols: &mut SymbolTables) -> Result<(), String> {
+fn verify_call(m: &Module, op: Op, symbols: &mut SymbolTables) -> Result<(), Violation> {
     let program = callee(m, op, symbols)?;
     // The program's own verifier reports places beyond DDR.
     let Ok(ddr) = ddr_bytes(m, program) else { return Ok(()) };
@@ -41,23 +41,23 @@ fn verify_call(m: &Module, op: Op, symbols: &mut SymbolTables) -> Result<(), Str
         return Ok(());
     };
     if (operands.len(), results.len()) != (m.operands(op).len(), m.num_results(op)) {
-        return Err(format!("calls a program of {} operands and {} results", operands.len(), results.len()));
+        return Err(format!("calls a program of {} operands and {} results", operands.len(), results.len()).into());
     }
     let values = m.operands(op).iter().copied().chain(m.results(op));
     values.zip(operands.iter().chain(&results)).try_for_each(|(value, extent)| verify_value(m, value, extent))
 }
 
 /// Verifies that a value has the bytes of its extent.
-fn verify_value(m: &Module, value: Value, extent: &Extent) -> Result<(), String> {
+fn verify_value(m: &Module, value: Value, extent: &Extent) -> Result<(), Violation> {
     let ty = m.value_type(value);
     let Some((dtype, shape)) = shape_of(&m.ctx, ty) else {
         let found = m.ctx.display_type(ty);
-        return Err(format!("requires tensors of f32, f16, i8 or ui8 with static extents, not '{found}'"));
+        return Err(format!("requires tensors of f32, f16, i8 or ui8 with static extents, not '{found}'").into());
     };
     if num_bytes(dtype, &shape) == Some(extent.bytes as usize) {
         return Ok(());
     }
-    Err(format!("requires a tensor of {} bytes, not '{}'", extent.bytes, m.ctx.display_type(ty)))
+    Err(format!("requires a tensor of {} bytes, not '{}'", extent.bytes, m.ctx.display_type(ty)).into())
 }
 
 /// The element type and extents of a tensor that programs compute.
@@ -130,7 +130,7 @@ impl CallOp {
     ///
     /// # Errors
     /// The symbol names no program, or the program is invalid.
-    pub fn program(m: &Module, op: Op) -> Result<Program, String> {
+    pub fn program(m: &Module, op: Op) -> Result<Program, Violation> {
         Program::of(m, callee(m, op, &mut SymbolTables::default())?.0)
     }
 }

@@ -1,9 +1,9 @@
 //! Fields as attributes: a group of named values is a dictionary, a list an array; numbers are `i64`, floats `f32`, words strings, flags
 //! booleans. An absent optional value has no key.
 
-use gradus_ir::{Attr, AttrData, Context, Str, Type};
-use gradus_simulators::cluster::{Machine, Record};
-use gradus_simulators::fields::{Fields, Group, Visitor};
+use gradus_ir::{Attr, AttrData, Context, Str, Type, Violation};
+use gradus_simulators::cluster::{ClusterMachine, Record};
+use gradus_simulators::fields::{Fields, GroupKind, Visitor};
 use std::convert::Infallible;
 use std::fmt::Write;
 
@@ -19,7 +19,7 @@ impl HasFields for Record {
     }
 }
 
-impl HasFields for Machine {
+impl HasFields for ClusterMachine {
     fn fields<V: Visitor>(&mut self, v: &mut V) -> Result<(), V::Error> {
         self.parameters().into_iter().try_for_each(|(name, value)| value.visit(name, v))
     }
@@ -36,11 +36,11 @@ pub(super) fn to_attr(ctx: &Context, mut value: impl HasFields) -> Attr {
 ///
 /// # Errors
 /// A missing or unknown key, and a value that its field does not have; each with the path of the key.
-pub(super) fn read(ctx: &Context, attr: Attr, value: &mut impl HasFields) -> Result<(), String> {
+pub(super) fn read(ctx: &Context, attr: Attr, value: &mut impl HasFields) -> Result<(), Violation> {
     let mut reader = AttrReader { ctx, open: Vec::new() };
-    reader.open("", attr, Group::Record)?;
+    reader.open("", attr, GroupKind::Record)?;
     value.fields(&mut reader)?;
-    reader.end(Group::Record)
+    reader.end(GroupKind::Record)
 }
 
 /// Collects fields into attributes.
@@ -80,18 +80,18 @@ impl Visitor for AttrWriter<'_> {
         Ok(value)
     }
 
-    fn begin(&mut self, name: &'static str, _: Group) -> Result<(), Infallible> {
+    fn begin(&mut self, name: &'static str, _: GroupKind) -> Result<(), Infallible> {
         // The value is set at the end of the group.
         self.push(name, Attr::UNIT);
         self.open.push(Vec::new());
         Ok(())
     }
 
-    fn end(&mut self, group: Group) -> Result<(), Infallible> {
+    fn end(&mut self, group: GroupKind) -> Result<(), Infallible> {
         let values = self.open.pop().unwrap_or_default();
         let attr = match group {
-            Group::Record => self.ctx.dict_attr(values),
-            Group::List => self.ctx.array_attr(&values.into_iter().map(|(_, value)| value).collect::<Vec<_>>()),
+            GroupKind::Record => self.ctx.dict_attr(values),
+            GroupKind::List => self.ctx.array_attr(&values.into_iter().map(|(_, value)| value).collect::<Vec<_>>()),
         };
         if let Some((_, value)) = self.open.last_mut().and_then(|group| group.last_mut()) {
             *value = attr;
@@ -163,20 +163,20 @@ impl<'a> AttrReader<'a> {
         }
     }
 
-    fn take(&mut self, name: &str) -> Result<Attr, String> {
-        self.find(name).ok_or_else(|| format!("requires the field '{}'", self.path(name)))
+    fn take(&mut self, name: &str) -> Result<Attr, Violation> {
+        self.find(name).ok_or_else(|| format!("requires the field '{}'", self.path(name)).into())
     }
 
-    fn mistyped<T>(&self, name: &str, expected: &str) -> Result<T, String> {
-        Err(format!("requires {expected} as the field '{}'", self.path(name)))
+    fn mistyped<T>(&self, name: &str, expected: &str) -> Result<T, Violation> {
+        Err(format!("requires {expected} as the field '{}'", self.path(name)).into())
     }
 
-    fn open(&mut self, name: &'static str, attr: Attr, group: Group) -> Result<(), String> {
+    fn open(&mut self, name: &'static str, attr: Attr, group: GroupKind) -> Result<(), Violation> {
         let values = match (group, self.ctx.attr_data(attr)) {
-            (Group::Record, AttrData::Dict(entries)) => GroupValues::Named(entries, 0),
-            (Group::List, AttrData::Array(elements)) => GroupValues::Listed(elements, 0),
-            (Group::Record, _) => return self.mistyped(name, "a dictionary"),
-            (Group::List, _) => return self.mistyped(name, "an array"),
+            (GroupKind::Record, AttrData::Dict(entries)) => GroupValues::Named(entries, 0),
+            (GroupKind::List, AttrData::Array(elements)) => GroupValues::Listed(elements, 0),
+            (GroupKind::Record, _) => return self.mistyped(name, "a dictionary"),
+            (GroupKind::List, _) => return self.mistyped(name, "an array"),
         };
         self.open.push(OpenGroup { name, values });
         Ok(())
@@ -184,18 +184,18 @@ impl<'a> AttrReader<'a> {
 }
 
 impl Visitor for AttrReader<'_> {
-    type Error = String;
+    type Error = Violation;
 
-    fn number(&mut self, name: &'static str, _: usize, range: [i64; 2], _: i64) -> Result<i64, String> {
+    fn number(&mut self, name: &'static str, _: usize, range: [i64; 2], _: i64) -> Result<i64, Violation> {
         let attr = self.take(name)?;
         match self.ctx.as_int(attr).filter(|_| self.ctx.attr_type(attr) == Some(Type::I64)) {
             Some(value) if (range[0]..=range[1]).contains(&value) => Ok(value),
-            Some(value) => Err(out_of_range(value, range) + &format!(" in the field '{}'", self.path(name))),
+            Some(value) => Err(format!("{} in the field '{}'", out_of_range(value, range), self.path(name)).into()),
             None => self.mistyped(name, "a 64-bit integer"),
         }
     }
 
-    fn word(&mut self, name: &'static str, words: &[&'static str], _: usize) -> Result<usize, String> {
+    fn word(&mut self, name: &'static str, words: &[&'static str], _: usize) -> Result<usize, Violation> {
         let attr = self.take(name)?;
         match words.iter().position(|word| word_attr(self.ctx, word) == attr) {
             Some(index) => Ok(index),
@@ -203,13 +203,13 @@ impl Visitor for AttrReader<'_> {
         }
     }
 
-    fn present(&mut self, name: &'static str, _: bool) -> Result<bool, String> {
+    fn present(&mut self, name: &'static str, _: bool) -> Result<bool, Violation> {
         let Some(OpenGroup { values: GroupValues::Named(entries, _), .. }) = self.open.last() else { return Ok(false) };
         let key = self.ctx.str(name);
         Ok(entries.iter().any(|entry| entry.0 == key))
     }
 
-    fn float(&mut self, name: &'static str, _: f32) -> Result<f32, String> {
+    fn float(&mut self, name: &'static str, _: f32) -> Result<f32, Violation> {
         let attr = self.take(name)?;
         match *self.ctx.attr_data(attr) {
             AttrData::Float { ty: Type::F32, bits } => Ok(f32::from_bits(bits[0] as u32)),
@@ -217,30 +217,30 @@ impl Visitor for AttrReader<'_> {
         }
     }
 
-    fn more(&mut self, _: bool) -> Result<bool, String> {
+    fn more(&mut self, _: bool) -> Result<bool, Violation> {
         Ok(match self.open.last() {
             Some(OpenGroup { values: GroupValues::Listed(elements, read), .. }) => *read < elements.len(),
             _ => false,
         })
     }
 
-    fn begin(&mut self, name: &'static str, group: Group) -> Result<(), String> {
+    fn begin(&mut self, name: &'static str, group: GroupKind) -> Result<(), Violation> {
         let attr = self.take(name)?;
         self.open(name, attr, group)
     }
 
-    fn end(&mut self, _: Group) -> Result<(), String> {
+    fn end(&mut self, _: GroupKind) -> Result<(), Violation> {
         match self.open.last().map(|group| &group.values) {
             Some(GroupValues::Named(entries, read)) => {
                 let is_read = |i: usize| i < 64 && read >> i & 1 == 1;
                 if let Some((_, entry)) = entries.iter().enumerate().find(|(i, _)| !is_read(*i)) {
-                    return Err(format!("has an unknown field '{}'", self.path(self.ctx.text(entry.0))));
+                    return Err(format!("has an unknown field '{}'", self.path(self.ctx.text(entry.0))).into());
                 }
             }
             Some(GroupValues::Listed(elements, read)) if elements.len() > *read => {
                 let len = elements.len();
                 let list = self.open.pop().map_or("", |group| group.name);
-                return Err(format!("has {len} elements in the field '{}', too many", self.path(list)));
+                return Err(format!("has {len} elements in the field '{}', too many", self.path(list)).into());
             }
             _ => {}
         }

@@ -6,9 +6,9 @@ use super::text::{parse_fields, print_fields};
 use crate::constraint::{BYTES_OR_RESOURCE, DICT, I64, SYMBOL_NAME, kind};
 use gradus_ir::{
     Attr, AttrKind, Builder, Context, Directive, Effects, Loc, Module, Op, OpDecl, OpParser, OpPrinter, OpState, Param,
-    ParseResult, Region, Tensor, Traits, Type, op,
+    ParseResult, Region, Tensor, Traits, Type, Violation, op,
 };
-use gradus_simulators::cluster::{self, Extent, MAX_CLUSTERS, Machine, Record, check};
+use gradus_simulators::cluster::{self, ClusterMachine, Extent, MAX_CLUSTERS, Record, check};
 use gradus_simulators::{Binary, BinaryError};
 use std::io;
 
@@ -70,13 +70,13 @@ pub struct ProgramOp {
 const MACHINE: Directive = Directive {
     name: "Machine",
     parse: |p, params| {
-        let attr = parse_fields(p, Machine::default())?;
+        let attr = parse_fields(p, ClusterMachine::default())?;
         p.set_attr(params[0], attr);
         Ok(())
     },
     print: |p, params| {
         if let Some(attr) = p.inherent(params[0]) {
-            print_fields(p, attr, Machine::default());
+            print_fields(p, attr, ClusterMachine::default());
         }
         Ok(())
     },
@@ -114,9 +114,9 @@ const MAX_DDR: i64 = 1 << 31;
 #[derive(Clone, PartialEq, Debug)]
 pub struct Program {
     /// The machine.
-    pub machine: Machine,
+    pub machine: ClusterMachine,
     /// Records, constants, and the places of operands and results.
-    pub code: cluster::Program,
+    pub code: cluster::ClusterProgram,
 }
 
 impl Program {
@@ -124,7 +124,7 @@ impl Program {
     ///
     /// # Errors
     /// The violated rule.
-    pub fn of(m: &Module, op: Op) -> Result<Program, String> {
+    pub fn of(m: &Module, op: Op) -> Result<Program, Violation> {
         let this = ProgramOp::cast(m, op).ok_or("is no program of clusters")?;
         let mut program = header(m, this)?;
         program.code.records = records(m, this)?;
@@ -142,8 +142,8 @@ impl Program {
     ///
     /// # Errors
     /// A binary for another machine, and sections that are not those of a program.
-    pub fn from_binary(binary: &Binary, machine: &Machine) -> Result<Program, BinaryError> {
-        Ok(Program { machine: machine.clone(), code: cluster::Program::from_binary(binary, machine)? })
+    pub fn from_binary(binary: &Binary, machine: &ClusterMachine) -> Result<Program, BinaryError> {
+        Ok(Program { machine: machine.clone(), code: cluster::ClusterProgram::from_binary(binary, machine)? })
     }
 }
 
@@ -152,9 +152,9 @@ pub struct NewProgram<'a> {
     /// Name.
     pub name: &'a str,
     /// The machine.
-    pub machine: &'a Machine,
+    pub machine: &'a ClusterMachine,
     /// The program.
-    pub code: &'a cluster::Program,
+    pub code: &'a cluster::ClusterProgram,
 }
 
 impl NewProgram<'_> {
@@ -212,7 +212,7 @@ fn extents(ctx: &Context, attr: Attr) -> Option<Vec<[i64; 2]>> {
 }
 
 /// The extents of operands or results, which end within DDR.
-pub(super) fn extents_of(m: &Module, op: ProgramOp, name: &str, ddr: u32) -> Result<Vec<Extent>, String> {
+pub(super) fn extents_of(m: &Module, op: ProgramOp, name: &str, ddr: u32) -> Result<Vec<Extent>, Violation> {
     let pairs = m.inherent_attr(op.0, name).and_then(|a| extents(&m.ctx, a)).unwrap_or_default();
     let extent = |[offset, bytes]: [i64; 2]| {
         let number = |value| u32::try_from(value).ok();
@@ -220,32 +220,37 @@ pub(super) fn extents_of(m: &Module, op: ProgramOp, name: &str, ddr: u32) -> Res
         let fits = |extent: &Extent| u64::from(extent.offset) + u64::from(extent.bytes) <= ddr.into();
         extent
             .filter(fits)
-            .ok_or_else(|| format!("has {bytes} bytes of {name} at byte {offset}, beyond the {ddr} of DDR"))
+            .ok_or_else(|| format!("has {bytes} bytes of {name} at byte {offset}, beyond the {ddr} of DDR").into())
     };
     pairs.into_iter().map(extent).collect()
 }
 
 /// The bytes of DDR.
-pub(super) fn ddr_bytes(m: &Module, op: ProgramOp) -> Result<u32, String> {
+pub(super) fn ddr_bytes(m: &Module, op: ProgramOp) -> Result<u32, Violation> {
     let bytes = m.inherent_attr(op.0, "ddr_bytes").and_then(|a| m.ctx.as_int(a));
     let bytes = bytes.filter(|bytes| (0..=MAX_DDR).contains(bytes));
     Ok(bytes.ok_or_else(|| format!("requires 0 to {MAX_DDR} bytes of DDR"))? as u32)
 }
 
 /// The program without records and constants.
-fn header(m: &Module, op: ProgramOp) -> Result<Program, String> {
-    let mut machine = Machine::default();
+fn header(m: &Module, op: ProgramOp) -> Result<Program, Violation> {
+    let mut machine = ClusterMachine::default();
     let attr = m.inherent_attr(op.0, "machine").unwrap_or(Attr::UNIT);
     read(&m.ctx, attr, &mut machine).map_err(|why| format!("{why} of the machine"))?;
     machine.check().map_err(|rule| format!("requires a machine with {rule}"))?;
     let ddr_bytes = ddr_bytes(m, op)?;
     let [operands, results] = ["operands", "results"].map(|name| extents_of(m, op, name, ddr_bytes));
-    let code = cluster::Program { ddr_bytes, operands: operands?, results: results?, ..cluster::Program::default() };
+    let code = cluster::ClusterProgram {
+        ddr_bytes,
+        operands: operands?,
+        results: results?,
+        ..cluster::ClusterProgram::default()
+    };
     Ok(Program { machine, code })
 }
 
 /// The records of each cluster.
-fn records(m: &Module, op: ProgramOp) -> Result<Vec<Vec<Record>>, String> {
+fn records(m: &Module, op: ProgramOp) -> Result<Vec<Vec<Record>>, Violation> {
     let of_region = |region: &Region| {
         let ops = m.entry(*region).into_iter().flat_map(|block| m.block_ops(block));
         ops.map(|op| record(m, op)).collect::<Result<_, _>>()
@@ -259,14 +264,14 @@ fn num_constants(m: &Module, op: Op) -> i64 {
     ty.and_then(|ty| m.ctx.static_shape(ty)).map_or(0, |dims| dims[0])
 }
 
-fn verify_program(m: &Module, op: Op) -> Result<(), String> {
+fn verify_program(m: &Module, op: Op) -> Result<(), Violation> {
     let Program { machine, code } = header(m, ProgramOp(op))?;
     if num_constants(m, op) > code.ddr_bytes.into() {
-        return Err(format!("has more constants than the {} bytes of DDR", code.ddr_bytes));
+        return Err(format!("has more constants than the {} bytes of DDR", code.ddr_bytes).into());
     }
     let clusters = m.regions(op).len();
     if clusters > MAX_CLUSTERS.min(machine.clusters as usize) {
-        return Err(format!("has records of {clusters} clusters, of a machine with {}", machine.clusters));
+        return Err(format!("has records of {clusters} clusters, of a machine with {}", machine.clusters).into());
     }
     let mut blocks = m.regions(op).iter().filter_map(|&region| m.entry(region));
     if blocks.any(|block| !m.block_args(block).is_empty()) {
@@ -275,10 +280,10 @@ fn verify_program(m: &Module, op: Op) -> Result<(), String> {
     Ok(())
 }
 
-fn verify_records(m: &Module, op: Op) -> Result<(), String> {
+fn verify_records(m: &Module, op: Op) -> Result<(), Violation> {
     let Program { machine, mut code } = header(m, ProgramOp(op))?;
     code.records = records(m, ProgramOp(op))?;
     // The check needs the number of constants only. Zeros take no memory until they are written.
     code.constants = vec![0; usize::try_from(num_constants(m, op)).unwrap_or(0)];
-    check(&code, &machine).map_err(|fault| format!("is rejected: {fault}"))
+    check(&code, &machine).map_err(|fault| format!("is rejected: {fault}").into())
 }

@@ -5,7 +5,7 @@ use super::text::{parse_fields, print_fields};
 use crate::constraint::DICT;
 use gradus_ir::{
     Attr, Builder, Directive, Effects, Extension, Loc, Module, Op, OpDecl, OpInfo, OpParser, OpPrinter, OpState, Param,
-    ParseResult, op,
+    ParseResult, Violation, op,
 };
 use gradus_simulators::cluster::{Record, check_fields};
 use std::io;
@@ -113,7 +113,7 @@ fn blank(info: &'static OpInfo) -> Option<Record> {
 ///
 /// # Errors
 /// The op is no record, or a field is missing, unknown or of another type.
-pub fn record(m: &Module, op: Op) -> Result<Record, String> {
+pub fn record(m: &Module, op: Op) -> Result<Record, Violation> {
     let blank = m.info(op).and_then(blank);
     let mut record = blank.ok_or_else(|| format!("'{}' is no record", m.name_text(op)))?;
     read(&m.ctx, m.inherent_attr(op, "fields").unwrap_or(Attr::UNIT), &mut record)?;
@@ -128,7 +128,7 @@ pub fn push(b: &mut Builder<'_>, loc: Loc, record: &Record) -> Op {
     b.create(state)
 }
 
-fn verify(m: &Module, op: Op) -> Result<(), String> {
+fn verify(m: &Module, op: Op) -> Result<(), Violation> {
     let clusters = m.parent_op(op).map_or(0, |program| m.regions(program).len());
-    check_fields(&record(m, op)?, clusters).map_err(|rule| format!("violates a rule: {rule}"))
+    check_fields(&record(m, op)?, clusters).map_err(|rule| format!("violates a rule: {rule}").into())
 }

@@ -3,7 +3,7 @@
 use super::fields::{HasFields, one_of, out_of_range, read, to_attr};
 use gradus_ir::float::{FloatKind, print as print_float};
 use gradus_ir::{Attr, AttrData, Diagnostic, OpParser, OpPrinter, ParseResult, Type};
-use gradus_simulators::fields::{Group, Visitor};
+use gradus_simulators::fields::{GroupKind, Visitor};
 use std::convert::Infallible;
 use std::fmt::Write;
 
@@ -71,7 +71,7 @@ pub(super) fn parse_fields(p: &mut OpParser<'_, '_>, mut value: impl HasFields) 
     p.expect("{")?;
     let mut parser = FieldParser { p, comma: Comma::First, is_named: false };
     value.fields(&mut parser)?;
-    parser.end(Group::Record)?;
+    parser.end(GroupKind::Record)?;
     Ok(to_attr(p.ctx(), value))
 }
 
@@ -125,7 +125,7 @@ impl Visitor for FieldPrinter {
         Ok(value)
     }
 
-    fn begin(&mut self, name: &'static str, group: Group) -> Result<(), Infallible> {
+    fn begin(&mut self, name: &'static str, group: GroupKind) -> Result<(), Infallible> {
         let is_in_list = self.depth == 1 && name.is_empty();
         let text = self.field(name);
         if is_in_list {
@@ -137,7 +137,7 @@ impl Visitor for FieldPrinter {
         Ok(())
     }
 
-    fn end(&mut self, group: Group) -> Result<(), Infallible> {
+    fn end(&mut self, group: GroupKind) -> Result<(), Infallible> {
         self.depth -= 1;
         if let Some(text) = self.fields.last_mut() {
             text.push_str(brackets(group).1);
@@ -146,10 +146,10 @@ impl Visitor for FieldPrinter {
     }
 }
 
-fn brackets(group: Group) -> (&'static str, &'static str) {
+fn brackets(group: GroupKind) -> (&'static str, &'static str) {
     match group {
-        Group::Record => ("{", "}"),
-        Group::List => ("[", "]"),
+        GroupKind::Record => ("{", "}"),
+        GroupKind::List => ("[", "]"),
     }
 }
 
@@ -238,14 +238,14 @@ impl Visitor for FieldParser<'_, '_, '_> {
         })
     }
 
-    fn begin(&mut self, name: &'static str, group: Group) -> ParseResult<()> {
+    fn begin(&mut self, name: &'static str, group: GroupKind) -> ParseResult<()> {
         self.field(name)?;
         self.p.expect(brackets(group).0)?;
         self.comma = Comma::First;
         Ok(())
     }
 
-    fn end(&mut self, group: Group) -> ParseResult<()> {
+    fn end(&mut self, group: GroupKind) -> ParseResult<()> {
         if self.comma == Comma::Read {
             return self.p.error_here("expected a field");
         }

@@ -1,7 +1,7 @@
 //! Access to operands and attributes by declared name, for evaluation and shape inference.
 
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{OpArgs, Tensor};
+use gradus_ir::{OpArgs, Tensor, Violation};
 use gradus_reference_kernels::KernelResult;
 use gradus_reference_kernels::shape::{AutoPad, ConvAttrs, WindowAttrs};
 
@@ -93,13 +93,13 @@ pub(super) fn variadic(data: &[Datum], kernel: impl Fn(&[&Tensor]) -> KernelResu
 }
 
 /// Returns the integer attribute `name`.
-pub(super) fn int(args: &OpArgs<'_>, name: &str) -> Result<i64, String> {
-    args.int(name).ok_or_else(|| format!("requires the integer attribute '{name}'"))
+pub(super) fn int(args: &OpArgs<'_>, name: &str) -> Result<i64, Violation> {
+    args.int(name).ok_or_else(|| format!("requires the integer attribute '{name}'").into())
 }
 
 /// Returns the float attribute `name`.
-pub(super) fn float(args: &OpArgs<'_>, name: &str) -> Result<f64, String> {
-    args.float(name).ok_or_else(|| format!("requires the float attribute '{name}'"))
+pub(super) fn float(args: &OpArgs<'_>, name: &str) -> Result<f64, Violation> {
+    args.float(name).ok_or_else(|| format!("requires the float attribute '{name}'").into())
 }
 
 /// Returns the integer list attribute `name`; empty when absent.
@@ -108,16 +108,16 @@ pub(super) fn list(args: &OpArgs<'_>, name: &str) -> Vec<i64> {
 }
 
 /// Returns the case that the string attribute `name` selects.
-pub(super) fn choice<T: Copy>(args: &OpArgs<'_>, name: &str, cases: &[(&str, T)]) -> Result<T, String> {
+pub(super) fn choice<T: Copy>(args: &OpArgs<'_>, name: &str, cases: &[(&str, T)]) -> Result<T, Violation> {
     let word = args.attr(name).and_then(|a| args.ctx().as_str(a)).unwrap_or("");
     cases.iter().find(|c| c.0 == word).map(|c| c.1).ok_or_else(|| {
         let all: Vec<&str> = cases.iter().map(|c| c.0).collect();
-        format!("attribute '{name}' should be one of {}, not '{word}'", all.join(", "))
+        format!("attribute '{name}' should be one of {}, not '{word}'", all.join(", ")).into()
     })
 }
 
 /// Returns the attributes of a sliding window, with defaults for those that the op does not declare.
-pub(super) fn window(args: &OpArgs<'_>) -> Result<WindowAttrs, String> {
+pub(super) fn window(args: &OpArgs<'_>) -> Result<WindowAttrs, Violation> {
     let auto_pad = [
         ("NOTSET", AutoPad::NotSet),
         ("SAME_UPPER", AutoPad::SameUpper),
@@ -139,6 +139,6 @@ pub(super) fn window(args: &OpArgs<'_>) -> Result<WindowAttrs, String> {
 }
 
 /// Returns the attributes of a convolution.
-pub(super) fn conv(args: &OpArgs<'_>) -> Result<ConvAttrs, String> {
+pub(super) fn conv(args: &OpArgs<'_>) -> Result<ConvAttrs, Violation> {
     Ok(ConvAttrs { window: window(args)?, group: int(args, "group")? })
 }

@@ -6,7 +6,7 @@ use super::{GENERIC, infer, onnx_dtype};
 use crate::constraint::{F32, FLOAT_TENSOR, I64, I64_TENSOR, STRING, TENSOR};
 use crate::op_cost::{Contraction, DeclaredCost, OpCost};
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{DYNAMIC, OpArgs, OpDecl, OpInfo, Traits, op};
+use gradus_ir::{DYNAMIC, OpArgs, OpDecl, OpInfo, Traits, Violation, op};
 use gradus_reference_kernels as kernels;
 use gradus_reference_kernels::shape::normalize_axis;
 
@@ -82,7 +82,7 @@ pub struct AttentionOp {
 ///
 /// # Errors
 /// Numbers of heads that are not positive, negative windows other than -1, or a precision that is no float type.
-pub fn attention_attributes(args: &OpArgs<'_>) -> Result<kernels::AttentionAttrs, String> {
+pub fn attention_attributes(args: &OpArgs<'_>) -> Result<kernels::AttentionAttrs, Violation> {
     let heads = ["q_num_heads", "kv_num_heads"].map(|name| args.int(name));
     if heads.iter().flatten().any(|&h| h <= 0) {
         return Err("requires positive numbers of heads".into());
@@ -108,13 +108,13 @@ pub fn attention_attributes(args: &OpArgs<'_>) -> Result<kernels::AttentionAttrs
 }
 
 /// Returns an operand's shape as `[B, H, S, D]`.
-fn heads(args: &OpArgs<'_>, name: &str, heads: Option<i64>) -> Result<[i64; 4], String> {
+fn heads(args: &OpArgs<'_>, name: &str, heads: Option<i64>) -> Result<[i64; 4], Violation> {
     match (infer::dims(args, name).as_deref(), heads) {
         (None, _) => Ok([DYNAMIC; 4]),
         (Some(&[b, h, s, d]), _) => Ok([b, h, s, d]),
         (Some(&[b, s, DYNAMIC]), Some(h)) => Ok([b, h, s, DYNAMIC]),
         (Some(&[b, s, w]), Some(h)) if w % h == 0 => Ok([b, h, s, w / h]),
-        (Some(other), _) => Err(format!("requires '{name}' to have heads, but it is {}", infer::display(other))),
+        (Some(other), _) => Err(format!("requires '{name}' to have heads, but it is {}", infer::display(other)).into()),
     }
 }
 
@@ -139,7 +139,7 @@ fn infer_attention(args: &OpArgs<'_>) -> infer::Types {
     let (new, kv) = (infer::unify(new, vs)?, infer::unify(kv, vh)?);
     let (b, d) = (infer::unify(infer::unify(b, kb)?, vb)?, infer::unify(d, kd)?);
     if h > 0 && kv > 0 && h % kv != 0 {
-        return Err(format!("{h} query heads are not a multiple of {kv} key heads"));
+        return Err(format!("{h} query heads are not a multiple of {kv} key heads").into());
     }
     let past = match (args.opt_operand("past_key"), args.opt_operand("past_value")) {
         (None, None) => 0,
@@ -273,7 +273,7 @@ pub struct TensorScatterOp {
     present_cache: OpResult<TENSOR>,
 }
 
-fn circular(args: &OpArgs<'_>) -> Result<bool, String> {
+fn circular(args: &OpArgs<'_>) -> Result<bool, Violation> {
     choice(args, "mode", &[("linear", false), ("circular", true)])
 }
 
@@ -324,7 +324,7 @@ pub struct CausalConvWithStateOp {
     present_state: OpResult<FLOAT_TENSOR>,
 }
 
-fn activated(args: &OpArgs<'_>) -> Result<bool, String> {
+fn activated(args: &OpArgs<'_>) -> Result<bool, Violation> {
     choice(args, "activation", &[("none", false), ("silu", true), ("swish", true)])
 }
 
@@ -394,17 +394,19 @@ pub struct LinearAttentionOp {
     present_state: OpResult<FLOAT_TENSOR>,
 }
 
-fn linear_attrs(args: &OpArgs<'_>) -> Result<kernels::LinearAttentionAttrs, String> {
+fn linear_attrs(args: &OpArgs<'_>) -> Result<kernels::LinearAttentionAttrs, Violation> {
     let rules =
         [("linear", (false, false)), ("gated", (true, false)), ("delta", (false, true)), ("gated_delta", (true, true))];
     let (gated, delta) = choice(args, "update_rule", &rules)?;
     let heads = [int(args, "q_num_heads")?, int(args, "kv_num_heads")?];
     if heads[0] <= 0 || heads[1] <= 0 || heads[0] % heads[1] != 0 {
-        return Err(format!("{} query heads are not a multiple of {} key heads", heads[0], heads[1]));
+        return Err(format!("{} query heads are not a multiple of {} key heads", heads[0], heads[1]).into());
     }
     for (name, wanted) in [("decay", gated), ("beta", delta)] {
         if args.opt_operand(name).is_some() != wanted {
-            return Err(format!("the update rule {} an operand '{name}'", if wanted { "requires" } else { "forbids" }));
+            return Err(
+                format!("the update rule {} an operand '{name}'", if wanted { "requires" } else { "forbids" }).into()
+            );
         }
     }
     Ok(kernels::LinearAttentionAttrs { heads, scale: float(args, "scale")?, gated, delta })

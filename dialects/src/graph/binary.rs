@@ -5,7 +5,7 @@ use super::unary::checked;
 use super::{GENERIC, infer};
 use crate::constraint::{BOOL_TENSOR, I64, INT_TENSOR, STRING, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{OpArgs, OpDecl, OpInfo, Traits, op};
+use gradus_ir::{OpArgs, OpDecl, OpInfo, Traits, Violation, op};
 use gradus_reference_kernels as kernels;
 
 const NONE: Traits = Traits::NONE;
@@ -135,7 +135,7 @@ pub struct BitShiftOp {
     c: OpResult<INT_TENSOR>,
 }
 
-fn to_the_right(args: &OpArgs<'_>) -> Result<bool, String> {
+fn to_the_right(args: &OpArgs<'_>) -> Result<bool, Violation> {
     choice(args, "direction", &[("LEFT", false), ("RIGHT", true)])
 }
 

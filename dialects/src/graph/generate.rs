@@ -5,7 +5,7 @@ use super::{DENSE, GENERIC, infer, onnx_type};
 use crate::constraint::{I64, I64_TENSOR, INT_TENSOR, TENSOR};
 use crate::op_cost::DeclaredCost;
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{Attr, DYNAMIC, Folded, OpArgs, OpDecl, OpInfo, Tensor, Traits, Type, op};
+use gradus_ir::{Attr, DYNAMIC, Folded, OpArgs, OpDecl, OpInfo, Tensor, Traits, Type, Violation, op};
 use gradus_reference_kernels as kernels;
 use gradus_reference_kernels::shape::{normalize_axis, slice_axis};
 
@@ -181,7 +181,7 @@ fn infer_one_hot(args: &OpArgs<'_>) -> infer::Types {
     let Some(mut dims) = infer::dims(args, "indices") else { return infer::one(args, None, elem) };
     let extent = infer::constant(args, "depth").and_then(|t| depth(&t)).unwrap_or(DYNAMIC);
     if extent < 0 && extent != DYNAMIC {
-        return Err(format!("cannot have a depth of {extent}"));
+        return Err(format!("cannot have a depth of {extent}").into());
     }
     dims.insert(normalize_axis(axis, dims.len() + 1)?, extent);
     infer::one(args, Some(dims), elem)
@@ -213,7 +213,7 @@ pub struct TriluOp {
 
 fn infer_trilu(args: &OpArgs<'_>) -> infer::Types {
     match infer::dims(args, "x") {
-        Some(dims) if dims.len() < 2 => Err(format!("requires matrices, not {}", infer::display(&dims))),
+        Some(dims) if dims.len() < 2 => Err(format!("requires matrices, not {}", infer::display(&dims)).into()),
         _ => infer::same(args),
     }
 }
@@ -241,9 +241,9 @@ pub struct EyeLikeOp {
     y: OpResult<TENSOR>,
 }
 
-fn eye_type(args: &OpArgs<'_>) -> Result<Type, String> {
+fn eye_type(args: &OpArgs<'_>) -> Result<Type, Violation> {
     match args.int("dtype") {
-        Some(n) => onnx_type(args.ctx(), n).ok_or_else(|| format!("{n} is not an ONNX type number")),
+        Some(n) => onnx_type(args.ctx(), n).ok_or_else(|| format!("{n} is not an ONNX type number").into()),
         None => infer::elem(args, "x"),
     }
 }
@@ -251,7 +251,7 @@ fn eye_type(args: &OpArgs<'_>) -> Result<Type, String> {
 fn infer_eye_like(args: &OpArgs<'_>) -> infer::Types {
     let dims = infer::dims(args, "x").unwrap_or_else(|| infer::unknown(2));
     if dims.len() != 2 {
-        return Err(format!("requires a matrix, not {}", infer::display(&dims)));
+        return Err(format!("requires a matrix, not {}", infer::display(&dims)).into());
     }
     infer::one(args, Some(dims), eye_type(args)?)
 }
@@ -287,7 +287,7 @@ pub struct ShapeOp {
 }
 
 /// Returns the selected extents of the operand.
-fn shape_part(args: &OpArgs<'_>) -> Result<infer::Dims, String> {
+fn shape_part(args: &OpArgs<'_>) -> Result<infer::Dims, Violation> {
     let Some(dims) = infer::dims(args, "x") else { return Ok(None) };
     let (first, count) = slice_axis(dims.len(), int(args, "start")?, args.int("end").unwrap_or(i64::MAX), 1)?;
     Ok(Some(dims[first..first + count].to_vec()))

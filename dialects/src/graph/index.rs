@@ -6,7 +6,7 @@ use super::{GENERIC, infer};
 use crate::constraint::{I64, INT_TENSOR, STRING, TENSOR};
 use crate::op_cost::DeclaredCost;
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{OpArgs, OpDecl, OpInfo, op};
+use gradus_ir::{OpArgs, OpDecl, OpInfo, Violation, op};
 use gradus_reference_kernels::shape::normalize_axis;
 use gradus_reference_kernels::{self as kernels, ScatterReduction};
 
@@ -66,7 +66,7 @@ fn infer_gather_elements(args: &OpArgs<'_>) -> infer::Types {
 }
 
 /// Checks that the attribute `axis` is a valid axis of `x`.
-fn check_axis(args: &OpArgs<'_>) -> Result<(), String> {
+fn check_axis(args: &OpArgs<'_>) -> Result<(), Violation> {
     let axis = int(args, "axis")?;
     infer::dims(args, "x").map_or(Ok(()), |dims| normalize_axis(axis, dims.len()).map(drop))
 }
@@ -144,7 +144,7 @@ pub struct ScatterElementsOp {
     y: OpResult<TENSOR>,
 }
 
-fn reduction(args: &OpArgs<'_>) -> Result<ScatterReduction, String> {
+fn reduction(args: &OpArgs<'_>) -> Result<ScatterReduction, Violation> {
     let kinds = [
         ("none", ScatterReduction::Assign),
         ("add", ScatterReduction::Add),

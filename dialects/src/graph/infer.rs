@@ -2,10 +2,10 @@
 
 use gradus_ir::eval::{Datum, eval_op};
 use gradus_ir::tensor::Tensor;
-use gradus_ir::{AttrData, DYNAMIC, FoldResult, Folded, Module, OpArgs, Type, TypeData, Value};
+use gradus_ir::{AttrData, DYNAMIC, FoldResult, Folded, Module, OpArgs, Type, TypeData, Value, Violation};
 
 /// Result of shape inference.
-pub(super) type Types = Result<Vec<Type>, String>;
+pub(super) type Types = Result<Vec<Type>, Violation>;
 
 /// Extents, or [`DYNAMIC`]; `None` for unknown rank.
 pub(super) type Dims = Option<Vec<i64>>;
@@ -26,24 +26,24 @@ pub(super) fn extents(dims: &[usize]) -> Vec<i64> {
 }
 
 /// Returns the type of the operand `name`.
-pub(super) fn ty(args: &OpArgs<'_>, name: &str) -> Result<Type, String> {
+pub(super) fn ty(args: &OpArgs<'_>, name: &str) -> Result<Type, Violation> {
     let value = args.opt_operand(name).ok_or_else(|| format!("requires the operand '{name}'"))?;
     Ok(args.module.value_type(value))
 }
 
 /// Returns the element type of the operand `name`.
-pub(super) fn elem(args: &OpArgs<'_>, name: &str) -> Result<Type, String> {
+pub(super) fn elem(args: &OpArgs<'_>, name: &str) -> Result<Type, Violation> {
     Ok(args.ctx().element_type(ty(args, name)?))
 }
 
 /// Returns the common element type of the operands that are present.
-pub(super) fn common_elem(args: &OpArgs<'_>, names: &[&str]) -> Result<Type, String> {
+pub(super) fn common_elem(args: &OpArgs<'_>, names: &[&str]) -> Result<Type, Violation> {
     let values = names.iter().flat_map(|name| args.operand(name));
     common(args, values)
 }
 
 /// Returns the common element type of values.
-fn common<'a>(args: &OpArgs<'_>, values: impl Iterator<Item = &'a Value>) -> Result<Type, String> {
+fn common<'a>(args: &OpArgs<'_>, values: impl Iterator<Item = &'a Value>) -> Result<Type, Violation> {
     let ctx = args.ctx();
     let mut types = values.map(|&v| ctx.element_type(args.module.value_type(v)));
     let first = types.next().ok_or("requires an operand")?;
@@ -51,7 +51,7 @@ fn common<'a>(args: &OpArgs<'_>, values: impl Iterator<Item = &'a Value>) -> Res
         None => Ok(first),
         Some(other) => {
             let (a, b) = (ctx.display_type(first), ctx.display_type(other));
-            Err(format!("requires operands of the same element type, but got '{a}' and '{b}'"))
+            Err(format!("requires operands of the same element type, but got '{a}' and '{b}'").into())
         }
     }
 }
@@ -110,7 +110,7 @@ pub(super) fn test(args: &OpArgs<'_>) -> Types {
 }
 
 /// Broadcasts shapes by NumPy's rules.
-pub(super) fn broadcast(shapes: impl IntoIterator<Item = Dims>) -> Result<Dims, String> {
+pub(super) fn broadcast(shapes: impl IntoIterator<Item = Dims>) -> Result<Dims, Violation> {
     let mut out = Vec::new();
     let mut ranked = true;
     for shape in shapes {
@@ -122,7 +122,7 @@ pub(super) fn broadcast(shapes: impl IntoIterator<Item = Dims>) -> Result<Dims, 
     Ok(ranked.then_some(out))
 }
 
-fn broadcast_two(a: &[i64], b: &[i64]) -> Result<Vec<i64>, String> {
+fn broadcast_two(a: &[i64], b: &[i64]) -> Result<Vec<i64>, Violation> {
     let rank = a.len().max(b.len());
     let at = |s: &[i64], i: usize| if i + s.len() < rank { 1 } else { s[i + s.len() - rank] };
     (0..rank)
@@ -131,7 +131,7 @@ fn broadcast_two(a: &[i64], b: &[i64]) -> Result<Vec<i64>, String> {
             (1, y) => Ok(y),
             // The unknown extent is 1 or equal to the other one, which is not 1.
             (DYNAMIC, known) | (known, DYNAMIC) => Ok(known),
-            _ => Err(format!("shapes {} and {} do not broadcast", display(a), display(b))),
+            _ => Err(format!("shapes {} and {} do not broadcast", display(a), display(b)).into()),
         })
         .collect()
 }
@@ -143,11 +143,11 @@ pub(super) fn display(dims: &[i64]) -> String {
 }
 
 /// Merges two extents; an error if both are static and differ.
-pub(super) fn unify(a: i64, b: i64) -> Result<i64, String> {
+pub(super) fn unify(a: i64, b: i64) -> Result<i64, Violation> {
     match (a, b) {
         (DYNAMIC, d) | (d, DYNAMIC) => Ok(d),
         (a, b) if a == b => Ok(a),
-        (a, b) => Err(format!("extents {a} and {b} should be equal")),
+        (a, b) => Err(format!("extents {a} and {b} should be equal").into()),
     }
 }
 
@@ -181,7 +181,7 @@ pub(super) fn like_first(args: &OpArgs<'_>) -> Types {
     if let (Some(first), Some(all)) = (first, broadcast(shapes(args))?)
         && (first.len() != all.len() || first.iter().zip(&all).any(|(&a, &b)| unify(a, b).is_err()))
     {
-        return Err(format!("requires operands that broadcast to {}", display(&first)));
+        return Err(format!("requires operands that broadcast to {}", display(&first)).into());
     }
     same(args)
 }

@@ -9,7 +9,7 @@ use crate::layout::image_layout;
 use crate::op_cost::{Contraction, DeclaredCost, Factors, OpCost, Strategy, elements};
 use gradus_ir::effects::is_speculatable;
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{DYNAMIC, Module, Op, OpArgs, OpDecl, OpInfo, Tensor, Traits, Type, Value, op};
+use gradus_ir::{DYNAMIC, Module, Op, OpArgs, OpDecl, OpInfo, Tensor, Traits, Type, Value, Violation, op};
 use gradus_reference_kernels as kernels;
 use gradus_reference_kernels::shape::{
     ConvAttrs, ConvTransposeAttrs, PER_CHANNEL, Window, conv_output_dims, conv_transpose_output_dims,
@@ -48,7 +48,7 @@ impl ConvOp {
     ///
     /// # Errors
     /// When extents are dynamic, or the attributes are invalid.
-    pub fn window(self, m: &Module) -> Result<(usize, Window), String> {
+    pub fn window(self, m: &Module) -> Result<(usize, Window), Violation> {
         convolution(m, self.0)
     }
 }
@@ -57,13 +57,13 @@ impl ConvOp {
 ///
 /// # Errors
 /// When extents are dynamic, or the attributes are invalid.
-pub fn convolution(m: &Module, op: Op) -> Result<(usize, Window), String> {
+pub fn convolution(m: &Module, op: Op) -> Result<(usize, Window), Violation> {
     let args = m.args(op).ok_or("requires a declaration")?;
     conv_window(&static_extents(&args, "x")?, &static_extents(&args, "w")?, &conv(&args)?)
 }
 
 /// Returns the extents of an operand.
-fn static_extents(args: &OpArgs<'_>, name: &str) -> Result<Vec<usize>, String> {
+fn static_extents(args: &OpArgs<'_>, name: &str) -> Result<Vec<usize>, Violation> {
     let ty = args.module.value_type(args.opt_operand(name).ok_or("requires an image and filters")?);
     let extents = args.ctx().static_shape(ty).ok_or("requires known extents")?;
     Ok(extents.iter().map(|&d| d as usize).collect())
@@ -74,18 +74,17 @@ pub(crate) fn infer_conv(args: &OpArgs<'_>) -> infer::Types {
     let elem = infer::common_elem(args, &["x", "w", "b"])?;
     let shape = conv_shape(args)?;
     if let (Some(bias), Some(shape)) = (infer::dims(args, "b"), &shape) {
-        let wrong =
-            |_| format!("the operand 'b' should have an element for each filter, not {}", infer::display(&bias));
-        match bias.as_slice() {
-            &[n] => drop(infer::unify(n, shape[1]).map_err(wrong)?),
-            _ => return Err(wrong(String::new())),
+        let fits = matches!(bias.as_slice(), &[n] if infer::unify(n, shape[1]).is_ok());
+        if !fits {
+            let have = infer::display(&bias);
+            return Err(format!("the operand 'b' should have an element for each filter, not {have}").into());
         }
     }
     infer::one(args, shape, elem)
 }
 
 /// Infers the shape of a convolution of `x` and `w`.
-pub(super) fn conv_shape(args: &OpArgs<'_>) -> Result<infer::Dims, String> {
+pub(super) fn conv_shape(args: &OpArgs<'_>) -> Result<infer::Dims, Violation> {
     let attrs = conv(args)?;
     let (x, w) = (infer::dims(args, "x"), infer::dims(args, "w"));
     let Some(rank) = x.as_ref().or(w.as_ref()).map(Vec::len) else { return Ok(None) };
@@ -144,7 +143,7 @@ pub(crate) fn infer_integer_product(args: &OpArgs<'_>) -> infer::Types {
     infer::one(args, matmul_shape(args)?, Type::I32)
 }
 
-fn require_matrices(args: &OpArgs<'_>) -> Result<(), String> {
+fn require_matrices(args: &OpArgs<'_>) -> Result<(), Violation> {
     let matrices = ["a", "b"].into_iter().all(|name| infer::dims(args, name).is_some_and(|dims| dims.len() == 2));
     if matrices { Ok(()) } else { Err("requires matrices".into()) }
 }
@@ -198,10 +197,10 @@ fn gemm_cost(args: &OpArgs<'_>) -> OpCost {
 /// Placeholder for a dynamic spatial extent, large enough for any window.
 pub(super) const ANY_EXTENT: usize = 1 << 31;
 
-fn conv_dims(x: &[i64], w: &[i64], attrs: &ConvAttrs) -> Result<Vec<i64>, String> {
+fn conv_dims(x: &[i64], w: &[i64], attrs: &ConvAttrs) -> Result<Vec<i64>, Violation> {
     if x.len() < 3 || x.len() != w.len() {
         let (x, w) = (infer::display(x), infer::display(w));
-        return Err(format!("a convolution requires operands of the same rank, at least 3, not {x} and {w}"));
+        return Err(format!("a convolution requires operands of the same rank, at least 3, not {x} and {w}").into());
     }
     let group = attrs.groups(infer::known(x[1]).unwrap_or(1));
     let group = group.ok_or("attribute 'group' should be positive, or -1 for one group per channel")?;
@@ -250,7 +249,7 @@ pub(crate) fn eval_conv_by(
 }
 
 /// Verifies the attributes of a convolution.
-pub(crate) fn verify_conv(m: &Module, op: Op) -> Result<(), String> {
+pub(crate) fn verify_conv(m: &Module, op: Op) -> Result<(), Violation> {
     checked(m, op, conv)
 }
 
@@ -298,14 +297,14 @@ pub struct ConvTransposeOp {
     y: OpResult<FLOAT_TENSOR>,
 }
 
-fn conv_transpose(args: &OpArgs<'_>) -> Result<ConvTransposeAttrs, String> {
+fn conv_transpose(args: &OpArgs<'_>) -> Result<ConvTransposeAttrs, Violation> {
     let (output_padding, output_shape) = (list(args, "output_padding"), list(args, "output_shape"));
     Ok(ConvTransposeAttrs { conv: conv(args)?, output_padding, output_shape })
 }
 
 /// Returns the number of groups and the window of a transposed convolution of static extents; the window's `output` is the
 /// result.
-pub fn transposed_convolution(m: &Module, op: Op) -> Result<(usize, Window), String> {
+pub fn transposed_convolution(m: &Module, op: Op) -> Result<(usize, Window), Violation> {
     let args = m.args(op).ok_or("requires a declaration")?;
     conv_transpose_window(&static_extents(&args, "x")?, &static_extents(&args, "w")?, &conv_transpose(&args)?)
 }
@@ -319,12 +318,13 @@ fn infer_conv_transpose(args: &OpArgs<'_>) -> infer::Types {
     infer::one(args, Some(conv_transpose_dims(&x, &w, &attrs)?), elem)
 }
 
-fn conv_transpose_dims(x: &[i64], w: &[i64], attrs: &ConvTransposeAttrs) -> Result<Vec<i64>, String> {
+fn conv_transpose_dims(x: &[i64], w: &[i64], attrs: &ConvTransposeAttrs) -> Result<Vec<i64>, Violation> {
     if x.len() < 3 || x.len() != w.len() {
         let (x, w) = (infer::display(x), infer::display(w));
         return Err(format!(
             "a transposed convolution requires operands of the same rank, at least 3, not {x} and {w}"
-        ));
+        )
+        .into());
     }
     let group = attrs.conv.group;
     let channels = infer::known(infer::unify(x[1], w[0])?);
@@ -376,9 +376,11 @@ fn infer_matmul(args: &OpArgs<'_>) -> infer::Types {
 }
 
 /// Infers the shape of the product of `a` and `b`.
-pub(super) fn matmul_shape(args: &OpArgs<'_>) -> Result<infer::Dims, String> {
+pub(super) fn matmul_shape(args: &OpArgs<'_>) -> Result<infer::Dims, Violation> {
     let (Some(a), Some(b)) = (infer::dims(args, "a"), infer::dims(args, "b")) else { return Ok(None) };
-    let wrong = || format!("a matrix product of {} by {} is not defined", infer::display(&a), infer::display(&b));
+    let wrong = || {
+        Violation::from(format!("a matrix product of {} by {} is not defined", infer::display(&a), infer::display(&b)))
+    };
     let inner_a = *a.last().ok_or_else(wrong)?;
     let inner_b = *b.get(b.len().saturating_sub(2)).ok_or_else(wrong)?;
     infer::unify(inner_a, inner_b).map_err(|e| format!("{}: {e}", wrong()))?;
@@ -471,7 +473,7 @@ pub struct EinsumOp {
     y: OpResult<TENSOR>,
 }
 
-fn equation<'a>(args: &OpArgs<'a>) -> Result<&'a str, String> {
+fn equation<'a>(args: &OpArgs<'a>) -> Result<&'a str, Violation> {
     let text = args.attr("equation").and_then(|a| args.ctx().as_str(a));
     text.ok_or_else(|| "requires the string attribute 'equation'".into())
 }

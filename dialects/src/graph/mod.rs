@@ -41,7 +41,7 @@ pub use index::*;
 pub use linear::*;
 pub use movement::*;
 pub use norm::*;
-pub use parts::Part;
+pub use parts::TensorSlice;
 pub use pool::*;
 pub use qlinear::*;
 pub use quantized::*;
@@ -206,8 +206,3 @@ pub const DIALECT: Dialect = Dialect {
     rule_functions: rules::FUNCTIONS,
     ..Dialect::DEFAULT
 };
-
-#[cfg(test)]
-mod random_tests;
-#[cfg(test)]
-mod tests;

@@ -5,7 +5,7 @@ use super::{GENERIC, infer, parts};
 use crate::constraint::{I64, I64_ARRAY, I64_TENSOR, INT_TENSOR, TENSOR};
 use crate::op_cost::{DeclaredCost, OpCost};
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{Attr, DYNAMIC, Folded, OpArgs, OpDecl, OpInfo, Traits, Type, op};
+use gradus_ir::{Attr, DYNAMIC, Folded, OpArgs, OpDecl, OpInfo, Traits, Type, Violation, op};
 use gradus_reference_kernels as kernels;
 use gradus_reference_kernels::shape::{normalize_axes, normalize_axis, slice_axis, split_sizes};
 
@@ -33,13 +33,13 @@ pub struct TransposeOp {
 }
 
 /// Returns the permutation for an operand of rank `rank`.
-fn permutation(args: &OpArgs<'_>, rank: usize) -> Result<Vec<usize>, String> {
+fn permutation(args: &OpArgs<'_>, rank: usize) -> Result<Vec<usize>, Violation> {
     let perm = list(args, "perm");
     if perm.is_empty() {
         return Ok((0..rank).rev().collect());
     }
     if perm.len() != rank {
-        return Err(format!("attribute 'perm' should permute {rank} axes, but has {} entries", perm.len()));
+        return Err(format!("attribute 'perm' should permute {rank} axes, but has {} entries", perm.len()).into());
     }
     normalize_axes(&perm, rank)
 }
@@ -158,7 +158,7 @@ fn run(whole: &[i64], part: &[i64]) -> bool {
 }
 
 /// Returns the number of parts.
-fn parts(args: &OpArgs<'_>) -> Result<usize, String> {
+fn parts(args: &OpArgs<'_>) -> Result<usize, Violation> {
     let given = args.int("num_outputs").and_then(infer::known);
     let count = match args.result_types.len() {
         0 => given.or_else(|| infer::list_len(args, "split")),
@@ -167,7 +167,7 @@ fn parts(args: &OpArgs<'_>) -> Result<usize, String> {
     let count = count.filter(|n| (1..=MAX_PARTS).contains(n));
     let count = count.ok_or("requires 'num_outputs', or a 'split' of known length, to infer the number of results")?;
     if given.is_some_and(|g| g != count) {
-        return Err(format!("has {count} results, which is not 'num_outputs'"));
+        return Err(format!("has {count} results, which is not 'num_outputs'").into());
     }
     Ok(count)
 }
@@ -192,7 +192,7 @@ fn infer_split(args: &OpArgs<'_>) -> infer::Types {
             || sizes.iter().any(|&s| s < 0)
             || infer::unify(total(sizes.iter().copied()), extent).is_err())
     {
-        return Err(format!("cannot split an extent of {} into {sizes:?}", infer::display(&[extent])));
+        return Err(format!("cannot split an extent of {} into {sizes:?}", infer::display(&[extent])).into());
     }
     let mut part = |i: usize| {
         dims[axis] = sizes.as_ref().map_or(DYNAMIC, |s| s[i]);

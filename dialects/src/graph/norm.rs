@@ -5,12 +5,12 @@ use super::unary::{checked, infer_along_axis};
 use super::{GENERIC, infer};
 use crate::constraint::{F32, FLOAT_TENSOR, I64, I64_ARRAY};
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{OpArgs, OpDecl, OpInfo, Traits, Type, op};
+use gradus_ir::{OpArgs, OpDecl, OpInfo, Traits, Type, Violation, op};
 use gradus_reference_kernels as kernels;
 use gradus_reference_kernels::shape::normalize_axis;
 
 /// Checks that `x` has a channel axis, and that the operands `names` are vectors of its extent.
-fn check_channels(args: &OpArgs<'_>, names: &[&str]) -> Result<(), String> {
+fn check_channels(args: &OpArgs<'_>, names: &[&str]) -> Result<(), Violation> {
     let Some(x) = infer::dims(args, "x") else { return Ok(()) };
     let channels = match x.as_slice() {
         // A vector is a batch of single elements of one channel.
@@ -22,7 +22,7 @@ fn check_channels(args: &OpArgs<'_>, names: &[&str]) -> Result<(), String> {
         let Some(dims) = infer::dims(args, name) else { continue };
         if dims.len() != 1 || infer::unify(dims[0], channels).is_err() {
             let (dims, x) = (infer::display(&dims), infer::display(&x));
-            return Err(format!("requires one element of '{name}' per channel, but got {dims} for {x}"));
+            return Err(format!("requires one element of '{name}' per channel, but got {dims} for {x}").into());
         }
     }
     Ok(())
@@ -148,9 +148,9 @@ pub struct GroupNormalizationOp {
 }
 
 /// Returns a positive integer attribute.
-fn positive(args: &OpArgs<'_>, name: &str) -> Result<i64, String> {
+fn positive(args: &OpArgs<'_>, name: &str) -> Result<i64, Violation> {
     let v = int(args, name)?;
-    if v > 0 { Ok(v) } else { Err(format!("attribute '{name}' should be positive")) }
+    if v > 0 { Ok(v) } else { Err(format!("attribute '{name}' should be positive").into()) }
 }
 
 fn infer_group_norm(args: &OpArgs<'_>) -> infer::Types {
@@ -159,7 +159,7 @@ fn infer_group_norm(args: &OpArgs<'_>) -> infer::Types {
         && infer::known(c).is_some()
         && c % groups != 0
     {
-        return Err(format!("{c} channels do not split into {groups} groups"));
+        return Err(format!("{c} channels do not split into {groups} groups").into());
     }
     infer_per_channel(args)
 }
@@ -345,7 +345,7 @@ pub struct LpNormalizationOp {
     y: OpResult<FLOAT_TENSOR>,
 }
 
-fn one_or_two(args: &OpArgs<'_>) -> Result<(), String> {
+fn one_or_two(args: &OpArgs<'_>) -> Result<(), Violation> {
     if matches!(int(args, "p")?, 1 | 2) { Ok(()) } else { Err("attribute 'p' should be 1 or 2".into()) }
 }
 

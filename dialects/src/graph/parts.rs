@@ -12,7 +12,7 @@ pub(super) const CONCAT: &[Pattern] = &[Pattern { name: "concat-of-concat", run:
 pub(super) const SLICE: &[Pattern] = &[Pattern { name: "slice-of-concat", run: |r, op| narrow(r, op).is_some() }];
 
 /// A contiguous part of a tensor of static shape: `extent` indices from `start` along an axis, and all along the others.
-pub struct Part {
+pub struct TensorSlice {
     /// The tensor.
     pub whole: Value,
     /// The axis.
@@ -23,33 +23,33 @@ pub struct Part {
     pub extent: i64,
 }
 
-impl Part {
+impl TensorSlice {
     /// Returns the part that a split or slice makes; `None` of other values, and of slices with steps or along several axes.
-    pub fn of(m: &Module, value: Value) -> Option<Part> {
+    pub fn of(m: &Module, value: Value) -> Option<TensorSlice> {
         let Def::Result(op, index) = m.def(value) else { return None };
         if SplitOp::cast(m, op).is_some() {
-            return m.with_args(op, |args| Part::of_split(args, index as usize))?;
+            return m.with_args(op, |args| TensorSlice::of_split(args, index as usize))?;
         }
-        let part = Part::of_slice(&m.args(SliceOp::cast(m, op)?.0)?)?;
+        let part = TensorSlice::of_slice(&m.args(SliceOp::cast(m, op)?.0)?)?;
         part.has_extents_of(m, m.value_type(value)).then_some(part)
     }
 
-    fn of_split(args: &OpArgs<'_>, index: usize) -> Option<Part> {
+    fn of_split(args: &OpArgs<'_>, index: usize) -> Option<TensorSlice> {
         let whole = args.opt_operand("x")?;
         let axis = axis_of(args, args.ctx().static_shape(args.module.value_type(whole))?.len())?;
         let extent = |ty: &Type| args.ctx().static_shape(*ty)?.get(axis).copied();
         let start = args.result_types.get(..index)?.iter().map(extent).sum::<Option<i64>>()?;
-        Some(Part { whole, axis, start, extent: extent(args.result_types.get(index)?)? })
+        Some(TensorSlice { whole, axis, start, extent: extent(args.result_types.get(index)?)? })
     }
 
-    fn of_slice(args: &OpArgs<'_>) -> Option<Part> {
+    fn of_slice(args: &OpArgs<'_>) -> Option<TensorSlice> {
         let whole = args.opt_operand("x")?;
         let dims = args.ctx().static_shape(args.module.value_type(whole))?;
         let list = |name, default| constant_list(args, name, dims.len(), default);
         let (starts, ends) = (list("starts", None)?, list("ends", None)?);
         let axes = list("axes", Some((0..starts.len() as i64).collect()))?;
         let steps = list("steps", Some(vec![1; starts.len()]))?;
-        let mut part = Part { whole, axis: 0, start: 0, extent: *dims.first()? };
+        let mut part = TensorSlice { whole, axis: 0, start: 0, extent: *dims.first()? };
         for (i, axis) in normalize_axes(&axes, dims.len()).ok()?.into_iter().enumerate() {
             let extent = usize::try_from(dims[axis]).ok()?;
             let (start, count) = slice_axis(extent, *starts.get(i)?, *ends.get(i)?, *steps.get(i)?).ok()?;
@@ -59,7 +59,7 @@ impl Part {
             if steps[i] != 1 || !part.is_whole(dims) {
                 return None;
             }
-            part = Part { whole, axis, start: start as i64, extent: count as i64 };
+            part = TensorSlice { whole, axis, start: start as i64, extent: count as i64 };
         }
         Some(part)
     }
@@ -76,7 +76,7 @@ impl Part {
     }
 
     /// Returns the operand of the concatenation along the axis that contains the part, and the part of this operand.
-    fn in_concat(&self, m: &Module) -> Option<Part> {
+    fn in_concat(&self, m: &Module) -> Option<TensorSlice> {
         let concat = ConcatOp::defining(m, self.whole)?;
         let args = m.args(concat.0)?;
         let mut first = 0;
@@ -87,7 +87,7 @@ impl Part {
             }
             let (start, extent) = (self.start - first, dims[self.axis]);
             if (0..extent).contains(&start) && start + self.extent <= extent {
-                return Some(Part { whole, start, ..*self });
+                return Some(TensorSlice { whole, start, ..*self });
             }
             first = first.checked_add(extent)?;
         }
@@ -117,7 +117,7 @@ pub(super) fn fold_concat(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folde
     let mut end = 0;
     let mut whole = None;
     for &value in args.operands {
-        let part = Part::of(args.module, value)?;
+        let part = TensorSlice::of(args.module, value)?;
         let dims = args.ctx().static_shape(args.module.value_type(part.whole))?;
         let follows = part.start == end && whole.is_none_or(|whole| whole == part.whole);
         if !follows || axis_of(args, dims.len())? != part.axis {
@@ -146,8 +146,8 @@ pub(super) fn fold_split(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded
 
 /// Folds the slice of a whole tensor, and of one operand of a concatenation.
 pub(super) fn fold_slice(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<Folded> {
-    let part = Part::of_slice(args)?;
-    let dims = |part: &Part| args.ctx().static_shape(args.module.value_type(part.whole));
+    let part = TensorSlice::of_slice(args)?;
+    let dims = |part: &TensorSlice| args.ctx().static_shape(args.module.value_type(part.whole));
     if part.is_whole(dims(&part)?) {
         return super::same_as(args, part.whole);
     }
@@ -178,7 +178,7 @@ fn flatten(r: &mut Rewriter<'_>, op: Op) -> Option<()> {
 /// Slices the operand of a concatenation that contains the slice.
 fn narrow(r: &mut Rewriter<'_>, op: Op) -> Option<()> {
     let m = r.module();
-    let part = Part::of_slice(&m.args(op)?)?.in_concat(m)?;
+    let part = TensorSlice::of_slice(&m.args(op)?)?.in_concat(m)?;
     let bounds = [part.start, part.start + part.extent, part.axis as i64].map(|number| {
         let ty = m.ctx.tensor_type(&[1], Type::I64);
         (m.ctx.dense_attr(ty, &Tensor::from_vec(&[1], vec![number])), ty)

@@ -6,7 +6,7 @@ use super::unary::checked;
 use super::{GENERIC, infer};
 use crate::constraint::{FLOAT_TENSOR, I64, I64_ARRAY, I64_TENSOR, STRING, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{DYNAMIC, Module, Op, OpArgs, OpDecl, OpInfo, Type, op};
+use gradus_ir::{DYNAMIC, Module, Op, OpArgs, OpDecl, OpInfo, Type, Violation, op};
 use gradus_reference_kernels as kernels;
 use gradus_reference_kernels::shape::{Window, WindowAttrs, pool_output_dims};
 
@@ -51,7 +51,7 @@ pub struct MaxPoolOp {
 }
 
 /// Infers the shape of a pool of `x`.
-fn pooled(args: &OpArgs<'_>) -> Result<infer::Dims, String> {
+fn pooled(args: &OpArgs<'_>) -> Result<infer::Dims, Violation> {
     let attrs = window(args)?;
     let dims = infer::dims(args, "x").or_else(|| match attrs.kernel_shape.len() {
         0 => None,
@@ -60,7 +60,7 @@ fn pooled(args: &OpArgs<'_>) -> Result<infer::Dims, String> {
     dims.map(|x| pool_dims(&x, &attrs)).transpose()
 }
 
-fn pool_dims(x: &[i64], attrs: &WindowAttrs) -> Result<Vec<i64>, String> {
+fn pool_dims(x: &[i64], attrs: &WindowAttrs) -> Result<Vec<i64>, Violation> {
     let known = |(i, &d): (usize, &i64)| infer::known(d).unwrap_or(if i < 2 { 1 } else { ANY_EXTENT });
     let input: Vec<usize> = x.iter().enumerate().map(known).collect();
     let out = infer::extents(&pool_output_dims(&input, attrs)?);
@@ -80,7 +80,7 @@ fn infer_max_pool(args: &OpArgs<'_>) -> infer::Types {
 ///
 /// # Errors
 /// When extents are dynamic, or the attributes are invalid.
-pub fn pool_window(m: &Module, op: Op) -> Result<Window, String> {
+pub fn pool_window(m: &Module, op: Op) -> Result<Window, Violation> {
     let args = m.args(op).ok_or("requires a declaration")?;
     let extents = m.ctx.static_shape(args.operand_type(0)).filter(|d| d.len() > 2).ok_or("requires known extents")?;
     let (image, attrs) = (extents[2..].iter().map(|&d| d as usize).collect::<Vec<_>>(), window(&args)?);
@@ -170,7 +170,7 @@ pub struct LpPoolOp {
 }
 
 /// Returns the order of the norm.
-fn norm(args: &OpArgs<'_>) -> Result<i64, String> {
+fn norm(args: &OpArgs<'_>) -> Result<i64, Violation> {
     let p = int(args, "p")?;
     if p > 0 { Ok(p) } else { Err("attribute 'p' should be positive".into()) }
 }
@@ -179,7 +179,7 @@ fn norm(args: &OpArgs<'_>) -> Result<i64, String> {
 fn infer_global(args: &OpArgs<'_>) -> infer::Types {
     let dims = infer::dims(args, "x");
     if let Some(dims) = dims.as_ref().filter(|d| d.len() < 2) {
-        return Err(format!("requires an operand of [N, C, ...], not {}", infer::display(dims)));
+        return Err(format!("requires an operand of [N, C, ...], not {}", infer::display(dims)).into());
     }
     let ones = |dims: Vec<i64>| dims.iter().enumerate().map(|(i, &d)| if i < 2 { d } else { 1 }).collect();
     infer::one(args, dims.map(ones), infer::elem(args, "x")?)

@@ -71,7 +71,7 @@ fn infer_qlinear(args: &OpArgs<'_>) -> infer::Types {
     for value in ["a", "b", "c"] {
         for parameter in [format!("{value}_scale"), format!("{value}_zero_point")] {
             if infer::dims(args, &parameter).is_some_and(|dims| !dims.is_empty()) {
-                return Err(format!("requires a scalar '{parameter}'"));
+                return Err(format!("requires a scalar '{parameter}'").into());
             }
         }
     }

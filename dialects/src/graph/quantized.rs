@@ -7,7 +7,7 @@ use super::{GENERIC, conv_op, infer, onnx_dtype, onnx_type};
 use crate::constraint::{BYTE_TENSOR, FLOAT_TENSOR, I64, I64_ARRAY, INT_TENSOR, STRING, TENSOR};
 use crate::op_cost::DeclaredCost;
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{DType, DYNAMIC, OpArgs, OpDecl, OpInfo, Traits, Type, op};
+use gradus_ir::{DType, DYNAMIC, OpArgs, OpDecl, OpInfo, Traits, Type, Violation, op};
 use gradus_reference_kernels as kernels;
 
 /// Integer matrix product of 8-bit tensors: `(a - a_zero_point)(b - b_zero_point)` in i32.
@@ -122,17 +122,17 @@ fn infer_qlinear_matmul(args: &OpArgs<'_>) -> infer::Types {
 }
 
 /// Checks that scale and zero point have the same shape if both have several elements, and those of the result have one.
-fn require_parameters(args: &OpArgs<'_>, values: &[&str]) -> Result<(), String> {
+fn require_parameters(args: &OpArgs<'_>, values: &[&str]) -> Result<(), Violation> {
     for value in values {
         let (scale, zero) = (format!("{value}_scale"), format!("{value}_zero_point"));
         let (Some(a), Some(b)) = (infer::dims(args, &scale), infer::dims(args, &zero)) else { continue };
         let [of_scale, of_zero] = [&a, &b].map(|dims| infer::product(dims));
         let is_same = a.len() == b.len() && a.iter().zip(&b).all(|(&a, &b)| infer::unify(a, b).is_ok());
         if !is_same && ![of_scale, of_zero].contains(&1) {
-            return Err(format!("requires '{scale}' and '{zero}' of the same shape, or one element"));
+            return Err(format!("requires '{scale}' and '{zero}' of the same shape, or one element").into());
         }
         if *value == "y" && ![of_scale, of_zero].iter().all(|n| [1, DYNAMIC].contains(n)) {
-            return Err(format!("requires one element in '{scale}' and '{zero}', not {of_scale}"));
+            return Err(format!("requires one element in '{scale}' and '{zero}', not {of_scale}").into());
         }
     }
     Ok(())
@@ -246,12 +246,12 @@ pub struct QuantizeLinearOp {
 }
 
 /// Returns the element type of a quantization.
-fn quantized_type(args: &OpArgs<'_>) -> Result<Type, String> {
+fn quantized_type(args: &OpArgs<'_>) -> Result<Type, Violation> {
     let given = int(args, "output_dtype")?;
     match infer::elem(args, "y_zero_point") {
         Ok(zero) => Ok(zero),
         Err(_) if given == 0 => Ok(args.ctx().dtype_type(DType::U8)),
-        Err(_) => onnx_type(args.ctx(), given).ok_or_else(|| format!("{given} is not an ONNX type number")),
+        Err(_) => onnx_type(args.ctx(), given).ok_or_else(|| format!("{given} is not an ONNX type number").into()),
     }
 }
 
@@ -302,10 +302,10 @@ pub struct DequantizeLinearOp {
 }
 
 /// Returns the element type of a dequantization.
-fn dequantized_type(args: &OpArgs<'_>) -> Result<Type, String> {
+fn dequantized_type(args: &OpArgs<'_>) -> Result<Type, Violation> {
     match int(args, "output_dtype")? {
         0 => infer::elem(args, "x_scale"),
-        given => onnx_type(args.ctx(), given).ok_or_else(|| format!("{given} is not an ONNX type number")),
+        given => onnx_type(args.ctx(), given).ok_or_else(|| format!("{given} is not an ONNX type number").into()),
     }
 }
 

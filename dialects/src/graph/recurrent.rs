@@ -9,7 +9,7 @@ use super::infer;
 use super::unary::checked;
 use crate::constraint::{F32, FLOAT_TENSOR, I64, INT_TENSOR, STRING, kind};
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{AttrData, AttrKind, DYNAMIC, OpArgs, OpDecl, OpInfo, Traits, Type, op};
+use gradus_ir::{AttrData, AttrKind, DYNAMIC, OpArgs, OpDecl, OpInfo, Traits, Type, Violation, op};
 use gradus_reference_kernels::{self as kernels, Activation, RecurrentAttrs, RecurrentCell};
 
 /// A list of f32.
@@ -134,7 +134,7 @@ fn floats(args: &OpArgs<'_>, name: &str) -> Vec<f64> {
     }
 }
 
-fn attributes(args: &OpArgs<'_>) -> Result<RecurrentAttrs, String> {
+fn attributes(args: &OpArgs<'_>) -> Result<RecurrentAttrs, Violation> {
     let (ctx, cell) = (args.ctx(), cell(args));
     let directions: [(&str, &[bool]); 3] =
         [("forward", &[false]), ("reverse", &[true]), ("bidirectional", &[false, true])];
@@ -147,7 +147,7 @@ fn attributes(args: &OpArgs<'_>) -> Result<RecurrentAttrs, String> {
         None => cell.activations().iter().copied().cycle().take(wanted).collect(),
     };
     if names.len() != wanted {
-        return Err(format!("requires {wanted} activation functions, not {}", names.len()));
+        return Err(format!("requires {wanted} activation functions, not {}", names.len()).into());
     }
     Ok(RecurrentAttrs {
         cell,

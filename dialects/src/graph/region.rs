@@ -5,7 +5,7 @@ use super::unary::checked;
 use super::{GENERIC, infer};
 use crate::constraint::{F32, FLOAT_TENSOR, I64, I64_ARRAY, I64_TENSOR, STRING};
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{DYNAMIC, OpArgs, OpDecl, OpInfo, Traits, Type, op};
+use gradus_ir::{DYNAMIC, OpArgs, OpDecl, OpInfo, Traits, Type, Violation, op};
 use gradus_reference_kernels as kernels;
 
 /// RoI Align: pools regions of interest by bilinear interpolation.
@@ -51,7 +51,7 @@ pub struct RoiAlignOp {
     y: OpResult<FLOAT_TENSOR>,
 }
 
-fn roi_attrs(args: &OpArgs<'_>) -> Result<kernels::RoiAlignAttrs, String> {
+fn roi_attrs(args: &OpArgs<'_>) -> Result<kernels::RoiAlignAttrs, Violation> {
     let modes = [("half_pixel", true), ("output_half_pixel", false)];
     Ok(kernels::RoiAlignAttrs {
         output: [int(args, "output_height")?, int(args, "output_width")?],
@@ -65,7 +65,7 @@ fn roi_attrs(args: &OpArgs<'_>) -> Result<kernels::RoiAlignAttrs, String> {
 /// Infers the shape of pooled regions.
 fn pooled(args: &OpArgs<'_>, output: [i64; 2]) -> infer::Types {
     if output.iter().any(|&d| d <= 0) {
-        return Err(format!("regions cannot be pooled to {output:?}"));
+        return Err(format!("regions cannot be pooled to {output:?}").into());
     }
     let axis = |name, i: usize| infer::dims(args, name).and_then(|d| d.get(i).copied()).unwrap_or(DYNAMIC);
     let dims = vec![axis("rois", 0), axis("x", 1), output[0], output[1]];
@@ -103,8 +103,8 @@ pub struct MaxRoiPoolOp {
     y: OpResult<FLOAT_TENSOR>,
 }
 
-fn pooled_shape(args: &OpArgs<'_>) -> Result<[i64; 2], String> {
-    list(args, "pooled_shape").try_into().map_err(|list| format!("regions cannot be pooled to {list:?}"))
+fn pooled_shape(args: &OpArgs<'_>) -> Result<[i64; 2], Violation> {
+    list(args, "pooled_shape").try_into().map_err(|list| format!("regions cannot be pooled to {list:?}").into())
 }
 
 fn infer_max_roi_pool(args: &OpArgs<'_>) -> infer::Types {

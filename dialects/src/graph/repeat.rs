@@ -7,7 +7,7 @@ use super::{GENERIC, infer};
 use crate::constraint::{I64, I64_TENSOR, INT_TENSOR, STRING, TENSOR};
 use crate::op_cost::DeclaredCost;
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{DYNAMIC, Op, OpArgs, OpDecl, OpInfo, OpState, Pattern, Rewriter, Traits, op};
+use gradus_ir::{DYNAMIC, Op, OpArgs, OpDecl, OpInfo, OpState, Pattern, Rewriter, Traits, Violation, op};
 use gradus_reference_kernels::shape::{normalize_axes, pad_dims};
 use gradus_reference_kernels::{self as kernels, PadMode};
 
@@ -60,7 +60,7 @@ fn infer_tile(args: &OpArgs<'_>) -> infer::Types {
     let Some(repeats) = infer::ints(args, "repeats") else { return infer::one(args, rank.map(infer::unknown), elem) };
     let dims = dims.unwrap_or_else(|| infer::unknown(repeats.len()));
     if repeats.len() != dims.len() || repeats.iter().any(|&r| r < 0) {
-        return Err(format!("cannot repeat {} by {repeats:?}", infer::display(&dims)));
+        return Err(format!("cannot repeat {} by {repeats:?}", infer::display(&dims)).into());
     }
     let out = dims.iter().zip(&repeats).map(|(&d, &r)| infer::map(d, |d| d.checked_mul(r))).collect();
     infer::one(args, Some(out), elem)
@@ -106,7 +106,7 @@ pub struct PadOp {
     y: OpResult<TENSOR>,
 }
 
-fn pad_mode(args: &OpArgs<'_>) -> Result<PadMode, String> {
+fn pad_mode(args: &OpArgs<'_>) -> Result<PadMode, Violation> {
     let modes = [
         ("constant", PadMode::Constant),
         ("reflect", PadMode::Reflect),
@@ -130,7 +130,7 @@ fn infer_pad(args: &OpArgs<'_>) -> infer::Types {
         return infer::one(args, Some(dims), elem);
     };
     if pads.len() != axes.len() * 2 {
-        return Err(format!("requires two pads for each of {} axes, not {}", axes.len(), pads.len()));
+        return Err(format!("requires two pads for each of {} axes, not {}", axes.len(), pads.len()).into());
     }
     if let Some(known) = infer::all_known(&dims) {
         return infer::one(args, Some(infer::extents(&pad_dims(&known, &pads, &axes)?)), elem);
@@ -193,29 +193,29 @@ pub struct DepthToSpaceOp {
     y: OpResult<TENSOR>,
 }
 
-fn column_major(args: &OpArgs<'_>) -> Result<bool, String> {
+fn column_major(args: &OpArgs<'_>) -> Result<bool, Violation> {
     choice(args, "mode", &[("DCR", false), ("CRD", true)])
 }
 
 /// Returns the block size.
-fn block(args: &OpArgs<'_>) -> Result<i64, String> {
+fn block(args: &OpArgs<'_>) -> Result<i64, Violation> {
     let block = int(args, "blocksize")?;
     if (1..1 << 16).contains(&block) { Ok(block) } else { Err("attribute 'blocksize' is out of range".into()) }
 }
 
 /// Returns the extents `[N, C, H, W]` of the operand.
-fn image(args: &OpArgs<'_>) -> Result<[i64; 4], String> {
+fn image(args: &OpArgs<'_>) -> Result<[i64; 4], Violation> {
     let Some(dims) = infer::dims(args, "x") else { return Ok([DYNAMIC; 4]) };
     let wrong = || format!("requires an operand of [N, C, H, W], not {}", infer::display(&dims));
-    <[i64; 4]>::try_from(dims.as_slice()).map_err(|_| wrong())
+    <[i64; 4]>::try_from(dims.as_slice()).map_err(|_| wrong().into())
 }
 
 /// Divides an extent; an error if it is static and not a multiple.
-fn divided(dim: i64, by: i64) -> Result<i64, String> {
+fn divided(dim: i64, by: i64) -> Result<i64, Violation> {
     match dim {
         DYNAMIC => Ok(DYNAMIC),
         d if d % by == 0 => Ok(d / by),
-        d => Err(format!("an extent of {d} is not a multiple of {by}")),
+        d => Err(format!("an extent of {d} is not a multiple of {by}").into()),
     }
 }
 

@@ -5,7 +5,7 @@ use super::{GENERIC, infer};
 use crate::constraint::{BOOL_TENSOR, FLOAT_TENSOR, I64, I64_TENSOR, TENSOR};
 use crate::op_cost::DeclaredCost;
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{Attr, DYNAMIC, FoldResult, Folded, OpArgs, OpDecl, OpInfo, Tensor, Traits, Type, op};
+use gradus_ir::{Attr, DYNAMIC, FoldResult, Folded, OpArgs, OpDecl, OpInfo, Tensor, Traits, Type, Violation, op};
 use gradus_reference_kernels as kernels;
 use gradus_reference_kernels::shape::{normalize_axes, normalize_axis};
 
@@ -133,7 +133,7 @@ fn infer_reshape(args: &OpArgs<'_>) -> infer::Types {
     infer::one(args, Some(dims), elem)
 }
 
-fn reshaped(x: &infer::Dims, wanted: &[i64], allow_zero: bool) -> Result<Vec<i64>, String> {
+fn reshaped(x: &infer::Dims, wanted: &[i64], allow_zero: bool) -> Result<Vec<i64>, Violation> {
     if let Some(known) = x.as_deref().and_then(infer::all_known) {
         return Ok(infer::extents(&kernels::shape::reshape_dims(&known, wanted, allow_zero)?));
     }
@@ -145,7 +145,7 @@ fn reshaped(x: &infer::Dims, wanted: &[i64], allow_zero: bool) -> Result<Vec<i64
     };
     let mut out: Vec<i64> = wanted.iter().enumerate().map(dim).collect();
     if wanted.iter().any(|&d| d < -1) || wanted.iter().filter(|&&d| d == -1).count() > 1 {
-        return Err(format!("cannot reshape to {wanted:?}"));
+        return Err(format!("cannot reshape to {wanted:?}").into());
     }
     // Copied extents cancel out, so they may be unknown.
     if let (Some(x), Some(at)) = (x, wanted.iter().position(|&d| d == -1)) {
@@ -157,7 +157,7 @@ fn reshaped(x: &infer::Dims, wanted: &[i64], allow_zero: bool) -> Result<Vec<i64
         let (total, given) = (rest(x, None), rest(&out, Some(at)));
         if total != DYNAMIC && given > 0 {
             if total % given != 0 {
-                return Err(format!("{} cannot be reshaped to {wanted:?}", infer::display(x)));
+                return Err(format!("{} cannot be reshaped to {wanted:?}", infer::display(x)).into());
             }
             out[at] = total / given;
         }
@@ -231,7 +231,7 @@ fn infer_squeeze(args: &OpArgs<'_>) -> infer::Types {
     };
     let axes = normalize_axes(&axes, dims.len())?;
     if let Some(&a) = axes.iter().find(|&&a| infer::unify(dims[a], 1).is_err()) {
-        return Err(format!("axis {a} of {} cannot be squeezed", infer::display(&dims)));
+        return Err(format!("axis {a} of {} cannot be squeezed", infer::display(&dims)).into());
     }
     let kept = dims.iter().enumerate().filter(|(i, _)| !axes.contains(i)).map(|(_, &d)| d).collect();
     infer::one(args, Some(kept), elem)

@@ -5,7 +5,7 @@ use super::infer;
 use super::unary::checked;
 use crate::constraint::{F32, FLOAT_TENSOR, I64, I64_ARRAY, I64_TENSOR, STRING, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{DYNAMIC, OpArgs, OpDecl, OpInfo, Tensor, Traits, op};
+use gradus_ir::{DYNAMIC, OpArgs, OpDecl, OpInfo, Tensor, Traits, Violation, op};
 use gradus_reference_kernels::shape::{normalize_axes, resize_dims};
 use gradus_reference_kernels::{self as kernels, AspectPolicy, Coordinates, NearestMode, ResizeAttrs, ResizeMode};
 
@@ -63,7 +63,7 @@ pub struct ResizeOp {
     y: OpResult<TENSOR>,
 }
 
-fn attributes(args: &OpArgs<'_>) -> Result<ResizeAttrs, String> {
+fn attributes(args: &OpArgs<'_>) -> Result<ResizeAttrs, Violation> {
     let modes = [("nearest", ResizeMode::Nearest), ("linear", ResizeMode::Linear), ("cubic", ResizeMode::Cubic)];
     let coordinates = [
         ("half_pixel", Coordinates::HalfPixel),
@@ -112,7 +112,7 @@ fn infer_resize(args: &OpArgs<'_>) -> infer::Types {
 }
 
 /// Infers the shape of the result.
-fn resized(args: &OpArgs<'_>, dims: &[i64], axes: &[usize], aspect: AspectPolicy) -> Result<Vec<i64>, String> {
+fn resized(args: &OpArgs<'_>, dims: &[i64], axes: &[usize], aspect: AspectPolicy) -> Result<Vec<i64>, Violation> {
     let scales = infer::constant(args, "scales").map(|t| factors(&t)).unwrap_or_default();
     let sizes = infer::ints(args, "sizes").unwrap_or_default();
     let mut out = dims.to_vec();

@@ -43,7 +43,9 @@ fn infer_top_k(args: &OpArgs<'_>) -> infer::Types {
         let axis = normalize_axis(axis, dims.len())?;
         dims[axis] = match infer::ints(args, "k").as_deref() {
             Some(&[k]) if k >= 0 && (dims[axis] == DYNAMIC || k <= dims[axis]) => k,
-            Some(other) => return Err(format!("cannot take {other:?} of {} elements", infer::display(&[dims[axis]]))),
+            Some(other) => {
+                return Err(format!("cannot take {other:?} of {} elements", infer::display(&[dims[axis]])).into());
+            }
             None => DYNAMIC,
         };
     }

@@ -5,7 +5,7 @@ use super::unary::checked;
 use super::{GENERIC, infer, onnx_dtype, onnx_type};
 use crate::constraint::{FLOAT_TENSOR, I64, INT_TENSOR, STRING, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{DType, DYNAMIC, OpArgs, OpDecl, OpInfo, Tensor, Traits, op};
+use gradus_ir::{DType, DYNAMIC, OpArgs, OpDecl, OpInfo, Tensor, Traits, Violation, op};
 use gradus_reference_kernels::{self as kernels, DftAttrs, LossReduction, MelAttrs};
 
 /// Window functions. A row: struct, name, window, documentation, example.
@@ -51,10 +51,10 @@ fn known_int(args: &OpArgs<'_>, name: &str) -> Option<i64> {
 }
 
 /// Returns the result element type given by an attribute.
-fn output_type(args: &OpArgs<'_>) -> Result<(gradus_ir::Type, DType), String> {
+fn output_type(args: &OpArgs<'_>) -> Result<(gradus_ir::Type, DType), Violation> {
     let number = int(args, "output_datatype")?;
     let known = onnx_type(args.ctx(), number).zip(onnx_dtype(number));
-    known.ok_or_else(|| format!("{number} is not an ONNX type number"))
+    known.ok_or_else(|| format!("{number} is not an ONNX type number").into())
 }
 
 fn infer_window(args: &OpArgs<'_>) -> infer::Types {
@@ -153,7 +153,7 @@ fn infer_stft(args: &OpArgs<'_>) -> infer::Types {
     let [batch, n] = match infer::dims(args, "signal").as_deref() {
         None => [DYNAMIC; 2],
         Some(&[batch, n, _]) => [batch, n],
-        Some(other) => return Err(format!("requires a signal of [B, N, parts], not {}", infer::display(other))),
+        Some(other) => return Err(format!("requires a signal of [B, N, parts], not {}", infer::display(other)).into()),
     };
     let length = match (args.opt_operand("frame_length"), args.opt_operand("window")) {
         (Some(_), _) => known_int(args, "frame_length").unwrap_or(DYNAMIC),
@@ -235,7 +235,7 @@ fn infer_det(args: &OpArgs<'_>) -> infer::Types {
     match infer::dims(args, "x").as_deref() {
         None => infer::one(args, None, elem),
         Some(&[ref batch @ .., a, b]) if infer::unify(a, b).is_ok() => infer::one(args, Some(batch.to_vec()), elem),
-        Some(other) => Err(format!("requires square matrices, not {}", infer::display(other))),
+        Some(other) => Err(format!("requires square matrices, not {}", infer::display(other)).into()),
     }
 }
 
@@ -285,7 +285,7 @@ losses! {
         "%y:2 = graph.softmax_cross_entropy_loss %x, %t {reduction = \"none\"} : (tensor<4x3xf32>, tensor<4xi64>) -> (tensor<4xf32>, tensor<4x3xf32>)";
 }
 
-fn reduction(args: &OpArgs<'_>) -> Result<LossReduction, String> {
+fn reduction(args: &OpArgs<'_>) -> Result<LossReduction, Violation> {
     let kinds = [("none", LossReduction::None), ("mean", LossReduction::Mean), ("sum", LossReduction::Sum)];
     choice(args, "reduction", &kinds)
 }

@@ -5,7 +5,7 @@ use super::{ELEM_TYPE, GENERIC, infer};
 use crate::constraint::{BOOL_TENSOR, F32, FLOAT_TENSOR, I64, INT_TENSOR, STRING, TENSOR};
 use crate::op_cost::{DeclaredCost, OpCost, elements};
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{Attr, DType, Folded, Module, Op, OpArgs, OpDecl, OpInfo, Traits, Type, Value, op};
+use gradus_ir::{Attr, DType, Folded, Module, Op, OpArgs, OpDecl, OpInfo, Traits, Type, Value, Violation, op};
 use gradus_reference_kernels::{self as kernels, RoundMode};
 
 const SAME: Traits = Traits::SAME_TYPE.and(Traits::ELEMENTWISE);
@@ -158,7 +158,7 @@ pub struct GeluOp {
 
 type UnaryKernel = fn(&gradus_ir::Tensor) -> kernels::KernelResult;
 
-fn gelu_kernel(args: &OpArgs<'_>) -> Result<UnaryKernel, String> {
+fn gelu_kernel(args: &OpArgs<'_>) -> Result<UnaryKernel, Violation> {
     choice(args, "approximate", &[("none", kernels::gelu as UnaryKernel), ("tanh", kernels::gelu_tanh)])
 }
 
@@ -167,7 +167,11 @@ fn gelu(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 }
 
 /// Verifies that an op's attributes are readable.
-pub(super) fn checked<T>(m: &Module, op: Op, read: impl Fn(&OpArgs<'_>) -> Result<T, String>) -> Result<(), String> {
+pub(super) fn checked<T>(
+    m: &Module,
+    op: Op,
+    read: impl Fn(&OpArgs<'_>) -> Result<T, Violation>,
+) -> Result<(), Violation> {
     m.with_args(op, |args| read(args).map(drop)).unwrap_or(Ok(()))
 }
 
@@ -317,7 +321,7 @@ fn cast(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     unary(data, |x| kernels::cast_with(x, to, saturate, round))
 }
 
-fn round_mode(args: &OpArgs<'_>) -> Result<RoundMode, String> {
+fn round_mode(args: &OpArgs<'_>) -> Result<RoundMode, Violation> {
     let modes = [("up", RoundMode::Up), ("down", RoundMode::Down), ("nearest", RoundMode::Nearest)];
     choice(args, "round_mode", &modes)
 }

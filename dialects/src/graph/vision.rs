@@ -6,7 +6,7 @@ use super::unary::checked;
 use super::{GENERIC, infer};
 use crate::constraint::{FLOAT_TENSOR, I64, I64_ARRAY, I64_TENSOR, INT_TENSOR, STRING, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{DYNAMIC, OpArgs, OpDecl, OpInfo, Traits, op};
+use gradus_ir::{DYNAMIC, OpArgs, OpDecl, OpInfo, Traits, Violation, op};
 use gradus_reference_kernels::shape::normalize_axes;
 use gradus_reference_kernels::{self as kernels, GridSampleAttrs, SampleMode, SamplePadding};
 
@@ -42,7 +42,7 @@ pub struct GridSampleOp {
     y: OpResult<TENSOR>,
 }
 
-fn sample(args: &OpArgs<'_>) -> Result<GridSampleAttrs, String> {
+fn sample(args: &OpArgs<'_>) -> Result<GridSampleAttrs, Violation> {
     let modes = [("linear", SampleMode::Linear), ("nearest", SampleMode::Nearest), ("cubic", SampleMode::Cubic)];
     let paddings =
         [("zeros", SamplePadding::Zeros), ("border", SamplePadding::Border), ("reflection", SamplePadding::Reflection)];
@@ -59,7 +59,7 @@ fn infer_grid_sample(args: &OpArgs<'_>) -> infer::Types {
         return infer::one(args, None, elem);
     };
     if x.len() < 3 || grid.len() != x.len() || infer::unify(grid[grid.len() - 1], x.len() as i64 - 2).is_err() {
-        return Err(format!("cannot sample {} at {}", infer::display(&x), infer::display(&grid)));
+        return Err(format!("cannot sample {} at {}", infer::display(&x), infer::display(&grid)).into());
     }
     let batch = infer::unify(x[0], grid[0])?;
     infer::one(args, Some([&[batch, x[1]], &grid[1..grid.len() - 1]].concat()), elem)
@@ -93,7 +93,7 @@ fn infer_affine_grid(args: &OpArgs<'_>) -> infer::Types {
     let size = infer::ints(args, "size").or_else(|| infer::list_len(args, "size").map(infer::unknown));
     let Some(size) = size else { return infer::one(args, None, elem) };
     if size.len() < 3 || size.iter().any(|&d| d < 0 && d != DYNAMIC) {
-        return Err(format!("requires the extents of an image, not {}", infer::display(&size)));
+        return Err(format!("requires the extents of an image, not {}", infer::display(&size)).into());
     }
     infer::one(args, Some([&size[..1], &size[2..], &[size.len() as i64 - 2]].concat()), elem)
 }
@@ -239,7 +239,7 @@ fn infer_col2im(args: &OpArgs<'_>) -> infer::Types {
     let (n, width) = match infer::dims(args, "x").as_deref() {
         None => (DYNAMIC, DYNAMIC),
         Some(&[n, width, _]) => (n, width),
-        Some(other) => return Err(format!("requires [N, C * block, L], not {}", infer::display(other))),
+        Some(other) => return Err(format!("requires [N, C * block, L], not {}", infer::display(other)).into()),
     };
     let channels = infer::map(width, |w| (block > 0 && w % block == 0).then(|| w / block));
     infer::one(args, Some([&[n, channels], image.as_slice()].concat()), elem)
@@ -271,7 +271,7 @@ pub struct CenterCropPadOp {
 }
 
 /// Returns the cropped or padded axes.
-fn center_axes(args: &OpArgs<'_>, rank: usize) -> Result<Vec<usize>, String> {
+fn center_axes(args: &OpArgs<'_>, rank: usize) -> Result<Vec<usize>, Violation> {
     match list(args, "axes") {
         axes if axes.is_empty() => Ok((0..rank).collect()),
         axes => normalize_axes(&axes, rank),
@@ -284,7 +284,9 @@ fn infer_center(args: &OpArgs<'_>) -> infer::Types {
     let axes = center_axes(args, dims.len())?;
     let sizes = infer::ints(args, "shape").unwrap_or_else(|| infer::unknown(axes.len()));
     if sizes.len() != axes.len() || sizes.iter().any(|&s| s < 0 && s != DYNAMIC) {
-        return Err(format!("requires an extent for each of {} axes, not {}", axes.len(), infer::display(&sizes)));
+        return Err(
+            format!("requires an extent for each of {} axes, not {}", axes.len(), infer::display(&sizes)).into()
+        );
     }
     axes.iter().zip(sizes).for_each(|(&a, s)| dims[a] = s);
     infer::one(args, Some(dims), elem)

@@ -1,5 +1,6 @@
 //! Address tables: the element addresses that a table-driven op reads, known ahead of time.
 
+use gradus_ir::Violation;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -68,10 +69,10 @@ impl<'a> AddressTable<'a> {
         bases: impl Into<Cow<'a, [i32]>>,
         [rows, runs]: [usize; 2],
         run: usize,
-    ) -> Result<AddressTable<'a>, String> {
+    ) -> Result<AddressTable<'a>, Violation> {
         let bases = bases.into();
         if rows.checked_mul(runs) != Some(bases.len()) || runs.checked_mul(run).is_none() {
-            return Err(format!("{} bases are not {rows} rows of {runs} runs of {run} elements", bases.len()));
+            return Err(format!("{} bases are not {rows} rows of {runs} runs of {run} elements", bases.len()).into());
         }
         Ok(AddressTable { addressing: Addressing::Indirect { bases, rows, runs }, run, encoding: Encoding::Absolute })
     }
@@ -192,10 +193,10 @@ impl<'a> AddressTable<'a> {
     ///
     /// # Errors
     /// Names an address that is not.
-    pub fn check(&self, elements: i64) -> Result<(), String> {
+    pub fn check(&self, elements: i64) -> Result<(), Violation> {
         let is_outside = |&at: &i64| at < 0 || at >= elements;
         match self.span().and_then(|span| span.into_iter().find(is_outside)) {
-            Some(at) => Err(format!("address {at} is outside a buffer of {elements} elements")),
+            Some(at) => Err(format!("address {at} is outside a buffer of {elements} elements").into()),
             None => Ok(()),
         }
     }

@@ -86,14 +86,7 @@ impl fmt::Display for LayoutError {
     }
 }
 
-impl std::error::Error for LayoutError {}
-
-/// The message, for op verifiers.
-impl From<LayoutError> for String {
-    fn from(error: LayoutError) -> String {
-        error.to_string()
-    }
-}
+gradus_ir::declared_error!(LayoutError);
 
 impl From<LayoutError> for Trap {
     fn from(error: LayoutError) -> Trap {

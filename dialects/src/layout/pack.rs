@@ -8,7 +8,7 @@ use crate::constraint::{RANKED_TENSOR, STRING};
 use crate::op_cost::DeclaredCost;
 use gradus_ir::eval::{Datum, Trap, floats_to_tensor, ints_to_tensor};
 use gradus_ir::tensor::Tensor;
-use gradus_ir::{Attr, AttrKind, DYNAMIC, Folded, Module, Op, OpArgs, OpDecl, Type, op};
+use gradus_ir::{Attr, AttrKind, DYNAMIC, Folded, Module, Op, OpArgs, OpDecl, Type, Violation, op};
 
 /// Maximum number of elements that evaluation packs.
 pub const MAX_PACKED_ELEMENTS: u64 = 1 << 27;
@@ -73,26 +73,26 @@ pub struct UnpackOp {
 }
 
 /// Returns the layout attribute of an op and its axis letters.
-fn layout_and_axes<'a>(args: &OpArgs<'a>) -> Result<(TiledLayout, &'a str), String> {
+fn layout_and_axes<'a>(args: &OpArgs<'a>) -> Result<(TiledLayout, &'a str), Violation> {
     let layout = args.attr("layout").and_then(|a| TiledLayout::from_attr(args.ctx(), a)).ok_or("requires a layout")?;
     let axes = args.attr("axes").and_then(|a| args.ctx().as_str(a)).ok_or("requires the attribute 'axes'")?;
     Ok((layout, axes))
 }
 
 /// Returns the type of a tensor of type `ty` after packing.
-fn packed_type(args: &OpArgs<'_>, ty: Type) -> Result<Type, String> {
+fn packed_type(args: &OpArgs<'_>, ty: Type) -> Result<Type, Violation> {
     let (layout, axes) = layout_and_axes(args)?;
     let dims = args.ctx().shape(ty).ok_or("requires a tensor of known rank")?;
     let extents = layout.extents(axes, dims)?;
     Ok(args.ctx().tensor_type(&extents, args.ctx().element_type(ty)))
 }
 
-fn infer_pack(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
+fn infer_pack(args: &OpArgs<'_>) -> Result<Vec<Type>, Violation> {
     Ok(vec![packed_type(args, args.operand_type(0))?])
 }
 
 /// Checks that the padding is a value of the element type.
-fn verify_padding(m: &Module, op: Op) -> Result<(), String> {
+fn verify_padding(m: &Module, op: Op) -> Result<(), Violation> {
     let Some(args) = m.args(op) else { return Ok(()) };
     let (pad, elem) = (layout_and_axes(&args)?.0.pad(), args.ctx().element_type(args.operand_type(0)));
     let width = args.ctx().int_width(elem).unwrap_or(64).min(64) as i32;
@@ -100,10 +100,10 @@ fn verify_padding(m: &Module, op: Op) -> Result<(), String> {
     if fits || args.ctx().float_kind(elem).is_some() {
         return Ok(());
     }
-    Err(format!("padding {pad} is not a value of '{}'", args.ctx().display_type(elem)))
+    Err(format!("padding {pad} is not a value of '{}'", args.ctx().display_type(elem)).into())
 }
 
-fn verify_unpack(m: &Module, op: Op) -> Result<(), String> {
+fn verify_unpack(m: &Module, op: Op) -> Result<(), Violation> {
     verify_padding(m, op)?;
     let Some(args) = m.args(op) else { return Ok(()) };
     let (ctx, from, to) = (args.ctx(), args.operand_type(0), m.value_type(m.result(op, 0)));
@@ -115,7 +115,7 @@ fn verify_unpack(m: &Module, op: Op) -> Result<(), String> {
         return Ok(());
     }
     let [to, wanted, from] = [to, wanted, from].map(|ty| ctx.display_type(ty).to_string());
-    Err(format!("'{to}' packs into '{wanted}', not '{from}'"))
+    Err(format!("'{to}' packs into '{wanted}', not '{from}'").into())
 }
 
 /// Folds packing and unpacking that keep the order of elements.
@@ -156,7 +156,7 @@ fn unpack(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 }
 
 /// Returns the row-major layout and the packed layout of a tensor.
-fn plain_and_packed(layout: &TiledLayout, axes: &str, sizes: &[i64]) -> Result<[Layout; 2], String> {
+fn plain_and_packed(layout: &TiledLayout, axes: &str, sizes: &[i64]) -> Result<[Layout; 2], Violation> {
     let plain: TiledLayout = axes.parse()?;
     Ok([plain.of(axes, sizes)?, layout.of(axes, sizes)?])
 }
@@ -172,10 +172,10 @@ pub fn pack_layouts(m: &Module, op: Op) -> Option<([Layout; 2], f64)> {
 }
 
 /// Copies a tensor's bytes into the target layout; padding is set to `fill`.
-fn relaid_out(x: &Tensor, relayout: Relayout<'_>, fill: &[u8]) -> Result<Vec<u8>, String> {
+fn relaid_out(x: &Tensor, relayout: Relayout<'_>, fill: &[u8]) -> Result<Vec<u8>, Violation> {
     let count = relayout.target_size();
     if count > MAX_PACKED_ELEMENTS {
-        return Err(format!("more than {MAX_PACKED_ELEMENTS} elements"));
+        return Err(format!("more than {MAX_PACKED_ELEMENTS} elements").into());
     }
     let mut bytes = fill.repeat(count as usize);
     relayout.copy(x.bytes(), &mut bytes, x.dtype().size())?;

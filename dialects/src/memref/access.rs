@@ -9,7 +9,7 @@ use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::memory::Memory;
 use gradus_ir::{
     Access, AttrData, AttrKind, Directive, Effects, Int, Module, Op, OpArgs, OpDecl, Pattern, Rewriter, SlotRole, Type,
-    op,
+    Violation, op,
 };
 
 /// Loads an element. An index out of bounds is undefined behavior.
@@ -177,27 +177,27 @@ pub(super) const FOLD_CAST_KEEPING_VALUE: Pattern = Pattern {
     },
 };
 
-fn verify_load(m: &Module, op: Op) -> Result<(), String> {
+fn verify_load(m: &Module, op: Op) -> Result<(), Violation> {
     let (want, have) = (rank(m, LoadOp(op).memref(m)), LoadOp(op).indices(m).len());
     if want == have {
         return Ok(());
     }
-    Err(format!("incorrect number of indices for load, expected {want} but got {have}"))
+    Err(format!("incorrect number of indices for load, expected {want} but got {have}").into())
 }
 
-fn verify_store(m: &Module, op: Op) -> Result<(), String> {
+fn verify_store(m: &Module, op: Op) -> Result<(), Violation> {
     if rank(m, StoreOp(op).memref(m)) == StoreOp(op).indices(m).len() {
         return Ok(());
     }
     Err("store index operand count not equal to memref rank".into())
 }
 
-fn verify_prefetch(m: &Module, op: Op) -> Result<(), String> {
+fn verify_prefetch(m: &Module, op: Op) -> Result<(), Violation> {
     let fits = rank(m, PrefetchOp(op).memref(m)) == PrefetchOp(op).indices(m).len();
     if fits { Ok(()) } else { Err("too few indices".into()) }
 }
 
-fn verify_copy(m: &Module, op: Op) -> Result<(), String> {
+fn verify_copy(m: &Module, op: Op) -> Result<(), Violation> {
     let ctx = &m.ctx;
     let [from, to] = [CopyOp(op).source(m), CopyOp(op).target(m)].map(|v| m.value_type(v));
     if ctx.element_type(from) != ctx.element_type(to) {

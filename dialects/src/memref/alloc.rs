@@ -8,7 +8,7 @@ use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::memory::{Memory, Storage};
 use gradus_ir::{
     Access, DYNAMIC, Effects, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, SlotRole,
-    Traits, Type, TypeData, Value, op,
+    Traits, Type, TypeData, Value, Violation, op,
 };
 
 /// Allocates memory on the heap, to be freed by `memref.dealloc`. The contents are uninitialized.
@@ -121,20 +121,22 @@ fn dynamic_dims(m: &Module, ty: Type) -> usize {
     m.ctx.shape(ty).map_or(0, |s| s.iter().filter(|&&d| d == DYNAMIC).count())
 }
 
-fn verify_sizes(m: &Module, op: Op) -> Result<(), String> {
+fn verify_sizes(m: &Module, op: Op) -> Result<(), Violation> {
     let ty = m.value_type(m.result(op, 0));
     let (have, want) = (m.operand_group(op, 0).len(), dynamic_dims(m, ty));
     if have != want {
-        return Err(format!("incorrect number of dynamic sizes, has {have}, expected {want}"));
+        return Err(format!("incorrect number of dynamic sizes, has {have}, expected {want}").into());
     }
     let (have, want) = (m.operand_group(op, 1).len(), m.ctx.layout_symbols(ty));
     if have != want {
-        return Err(format!("symbol operand count does not equal memref symbol count: expected {want}, got {have}"));
+        return Err(
+            format!("symbol operand count does not equal memref symbol count: expected {want}, got {have}").into()
+        );
     }
     Ok(())
 }
 
-fn verify_alloca(m: &Module, op: Op) -> Result<(), String> {
+fn verify_alloca(m: &Module, op: Op) -> Result<(), Violation> {
     let mut around = std::iter::successors(m.parent_op(op), |&p| m.parent_op(p));
     // An unregistered ancestor may be a scope.
     if !around.any(|p| m.info(p).is_none_or(|i| i.traits.has(Traits::ALLOCATION_SCOPE))) {
@@ -143,19 +145,21 @@ fn verify_alloca(m: &Module, op: Op) -> Result<(), String> {
     verify_sizes(m, op)
 }
 
-fn verify_realloc(m: &Module, op: Op) -> Result<(), String> {
+fn verify_realloc(m: &Module, op: Op) -> Result<(), Violation> {
     let ctx = &m.ctx;
     let (from, to) = (m.value_type(ReallocOp(op).source(m)), m.value_type(ReallocOp(op).result(m)));
     let (have, want) = (ctx.display_type(from), ctx.display_type(to));
     let of_both = format!("specified for source memref type '{have}' and result memref type '{want}'");
     let given = ReallocOp(op).dynamic_result_size(m).is_some();
     match dynamic_dims(m, to) > 0 {
-        _ if !ctx.has_identity_layout(from) => Err(format!("unsupported layout for source memref type '{have}'")),
-        _ if !ctx.has_identity_layout(to) => Err(format!("unsupported layout for result memref type '{want}'")),
-        _ if ctx.memory_space(from) != ctx.memory_space(to) => Err(format!("different memory spaces {of_both}")),
-        _ if ctx.element_type(from) != ctx.element_type(to) => Err(format!("different element types {of_both}")),
-        true if !given => Err(format!("missing dimension operand for result type '{want}'")),
-        false if given => Err(format!("unnecessary dimension operand for result type '{want}'")),
+        _ if !ctx.has_identity_layout(from) => {
+            Err(format!("unsupported layout for source memref type '{have}'").into())
+        }
+        _ if !ctx.has_identity_layout(to) => Err(format!("unsupported layout for result memref type '{want}'").into()),
+        _ if ctx.memory_space(from) != ctx.memory_space(to) => Err(format!("different memory spaces {of_both}").into()),
+        _ if ctx.element_type(from) != ctx.element_type(to) => Err(format!("different element types {of_both}").into()),
+        true if !given => Err(format!("missing dimension operand for result type '{want}'").into()),
+        false if given => Err(format!("unnecessary dimension operand for result type '{want}'").into()),
         _ => Ok(()),
     }
 }

@@ -3,7 +3,7 @@
 use super::types::POSITIVE_I32;
 use crate::constraint::MEMREF;
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{Attr, Folded, Module, Op, OpArgs, OpDecl, Traits, Type, op};
+use gradus_ir::{Attr, Folded, Module, Op, OpArgs, OpDecl, Traits, Type, Violation, op};
 
 /// Assumes that the address of a memref is aligned. Returns the same memref.
 ///
@@ -47,7 +47,7 @@ pub struct DistinctObjectsOp {
     results: OpResults<MEMREF>,
 }
 
-fn verify_alignment(m: &Module, op: Op) -> Result<(), String> {
+fn verify_alignment(m: &Module, op: Op) -> Result<(), Violation> {
     let alignment = AssumeAlignmentOp(op).alignment(m).and_then(|a| m.ctx.as_int(a)).unwrap_or(0);
     if alignment.count_ones() == 1 { Ok(()) } else { Err("alignment must be power of 2".into()) }
 }
@@ -68,11 +68,11 @@ fn distinct(_: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     Ok(data.to_vec())
 }
 
-fn infer_objects(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
+fn infer_objects(args: &OpArgs<'_>) -> Result<Vec<Type>, Violation> {
     Ok((0..args.operands.len()).map(|i| args.operand_type(i)).collect())
 }
 
-fn verify_objects(m: &Module, op: Op) -> Result<(), String> {
+fn verify_objects(m: &Module, op: Op) -> Result<(), Violation> {
     let operands = m.operands(op).iter().map(|&v| m.value_type(v));
     if !operands.eq(m.results(op).map(|v| m.value_type(v))) {
         return Err("operand types and result types must match".into());

@@ -11,7 +11,7 @@ use gradus_ir::eval::{Datum, Trap, eval_op};
 use gradus_ir::memory::Memory;
 use gradus_ir::{
     Access, Attr, AttrData, AttrKind, AttrText, Effects, Int, Module, Op, OpArgs, OpDecl, OpInfo, Traits, Type,
-    TypeRelation, op,
+    TypeRelation, Violation, op,
 };
 
 /// Atomically combines an element with a value and stores the result. Returns the old element.
@@ -138,7 +138,7 @@ pub fn combining_op(kind: i64) -> Option<&'static OpInfo> {
     })
 }
 
-fn verify_rmw(m: &Module, op: Op) -> Result<(), String> {
+fn verify_rmw(m: &Module, op: Op) -> Result<(), Violation> {
     let rmw = AtomicRMWOp(op);
     if rank(m, rmw.memref(m)) != rmw.indices(m).len() {
         return Err("expects the number of subscripts to be equal to memref rank".into());
@@ -148,15 +148,15 @@ fn verify_rmw(m: &Module, op: Op) -> Result<(), String> {
     let word = cases.iter().find(|c| c.1 == kind).map_or("", |c| c.0);
     let is_float = m.ctx.float_kind(m.value_type(rmw.value(m))).is_some();
     match kind {
-        0 | 4 | 8 | 12 if !is_float => Err(format!("with kind '{word}' expects a floating-point type")),
+        0 | 4 | 8 | 12 if !is_float => Err(format!("with kind '{word}' expects a floating-point type").into()),
         1 | 2 | 6 | 7 | 10 | 11 | 13 | 14 | 15 if is_float => {
-            Err(format!("with kind '{word}' expects an integer type"))
+            Err(format!("with kind '{word}' expects an integer type").into())
         }
         _ => Ok(()),
     }
 }
 
-fn verify_generic(m: &Module, op: Op) -> Result<(), String> {
+fn verify_generic(m: &Module, op: Op) -> Result<(), Violation> {
     let rmw = GenericAtomicRMWOp(op);
     if rank(m, rmw.memref(m)) != rmw.indices(m).len() {
         return Err("expects the number of subscripts to be equal to memref rank".into());
@@ -173,14 +173,14 @@ fn verify_generic(m: &Module, op: Op) -> Result<(), String> {
     Ok(())
 }
 
-fn verify_yield(m: &Module, op: Op) -> Result<(), String> {
+fn verify_yield(m: &Module, op: Op) -> Result<(), Violation> {
     let Some(rmw) = m.parent_op(op).and_then(|p| GenericAtomicRMWOp::cast(m, p)) else { return Ok(()) };
     let (have, want) = (m.value_type(AtomicYieldOp(op).result(m)), m.value_type(rmw.result(m)));
     if have == want {
         return Ok(());
     }
     let (have, want) = (m.ctx.display_type(have), m.ctx.display_type(want));
-    Err(format!("types mismatch between yield op: '{have}' and its parent: '{want}'"))
+    Err(format!("types mismatch between yield op: '{have}' and its parent: '{want}'").into())
 }
 
 fn rmw(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<Datum>, Trap> {

@@ -5,7 +5,7 @@ use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::memory::MemRef;
 use gradus_ir::{
     Context, DYNAMIC, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, Type, TypeData,
-    Value, op,
+    Value, Violation, op,
 };
 
 /// Casts a memref to a type with more or less static information about sizes, offset, strides or rank. Yields poison if
@@ -139,12 +139,12 @@ fn incompatible(ctx: &Context, from: Type, to: Type) -> String {
     format!("operand type '{from}' and result type '{to}' are cast incompatible")
 }
 
-fn verify_cast(m: &Module, op: Op) -> Result<(), String> {
+fn verify_cast(m: &Module, op: Op) -> Result<(), Violation> {
     let (from, to) = (m.value_type(CastOp(op).source(m)), m.value_type(CastOp(op).dest(m)));
-    if castable(&m.ctx, from, to) { Ok(()) } else { Err(incompatible(&m.ctx, from, to)) }
+    if castable(&m.ctx, from, to) { Ok(()) } else { Err(incompatible(&m.ctx, from, to).into()) }
 }
 
-fn verify_space_cast(m: &Module, op: Op) -> Result<(), String> {
+fn verify_space_cast(m: &Module, op: Op) -> Result<(), Violation> {
     let ctx = &m.ctx;
     let (from, to) = (m.value_type(MemorySpaceCastOp(op).source(m)), m.value_type(MemorySpaceCastOp(op).dest(m)));
     let same = match (ctx.type_data(from), ctx.type_data(to)) {
@@ -155,7 +155,7 @@ fn verify_space_cast(m: &Module, op: Op) -> Result<(), String> {
         (TypeData::UnrankedMemRef { elem: a, .. }, TypeData::UnrankedMemRef { elem: b, .. }) => a == b,
         _ => false,
     };
-    if same { Ok(()) } else { Err(incompatible(ctx, from, to)) }
+    if same { Ok(()) } else { Err(incompatible(ctx, from, to).into()) }
 }
 
 /// Folds casts to the same type.

@@ -7,7 +7,7 @@ use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::memory::{MemRef, Memory};
 use gradus_ir::{
     AttrData, Context, Directive, Effects, Int, Module, Op, OpArgs, OpParser, Param, ParseResult, Pattern, Type,
-    TypeData, Value, ValueRef, op,
+    TypeData, Value, ValueRef, Violation, op,
 };
 use std::ops::Range;
 
@@ -67,21 +67,21 @@ struct Parts {
 }
 
 /// Splits and verifies the operands.
-fn parts(m: &Module, operands: &[Value]) -> Result<Parts, String> {
+fn parts(m: &Module, operands: &[Value]) -> Result<Parts, Violation> {
     let mut next = 0;
     // Source, destination, tag and number of elements.
     let mut needed = 4;
     if operands.len() < needed {
         return Err("expected at least 4 operands".into());
     }
-    let mut memref = |next: &mut usize, what: &str| -> Result<Range<usize>, String> {
+    let mut memref = |next: &mut usize, what: &str| -> Result<Range<usize>, Violation> {
         let start = *next;
         let TypeData::MemRef { shape, .. } = m.ctx.type_data(m.value_type(operands[start])) else {
-            return Err(format!("expected {what} to be of memref type"));
+            return Err(format!("expected {what} to be of memref type").into());
         };
         needed += shape.len();
         if operands.len() < needed {
-            return Err(format!("expected at least {needed} operands"));
+            return Err(format!("expected at least {needed} operands").into());
         }
         *next = start + 1 + shape.len();
         all_index(m, &operands[start + 1..*next], &format!("{what} indices to be of index type"))?;
@@ -102,23 +102,24 @@ fn parts(m: &Module, operands: &[Value]) -> Result<Parts, String> {
     Ok(Parts { source, target, count, tag, stride })
 }
 
-fn all_index(m: &Module, values: &[Value], expected: &str) -> Result<(), String> {
+fn all_index(m: &Module, values: &[Value], expected: &str) -> Result<(), Violation> {
     let fits = values.iter().all(|&v| m.value_type(v) == Type::INDEX);
-    if fits { Ok(()) } else { Err(format!("expected {expected}")) }
+    if fits { Ok(()) } else { Err(format!("expected {expected}").into()) }
 }
 
-fn verify_start(m: &Module, op: Op) -> Result<(), String> {
+fn verify_start(m: &Module, op: Op) -> Result<(), Violation> {
     parts(m, m.operands(op)).map(|_| ())
 }
 
-fn verify_wait(m: &Module, op: Op) -> Result<(), String> {
+fn verify_wait(m: &Module, op: Op) -> Result<(), Violation> {
     let (want, have) = (rank(m, DmaWaitOp(op).tag_memref(m)), DmaWaitOp(op).tag_indices(m).len());
     if want == have {
         return Ok(());
     }
     Err(format!(
         "expected tagIndices to have the same number of elements as the tagMemRef rank, expected {want}, but got {have}"
-    ))
+    )
+    .into())
 }
 
 /// `%src[%i], %dst[%j], %n, %tag[%k], %stride, %per_stride : types of the three memrefs`

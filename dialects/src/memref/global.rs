@@ -8,7 +8,7 @@ use gradus_ir::memory::{MemRef, Memory, Storage};
 use gradus_ir::symbols::SymbolTables;
 use gradus_ir::{
     Attr, AttrData, AttrKind, AttrText, Context, Directive, Effects, Global, Module, Op, OpArgs, OpDecl, Traits, Type,
-    TypeData, op,
+    TypeData, Violation, op,
 };
 
 /// A memref type.
@@ -139,30 +139,30 @@ fn elements_type(ctx: &Context, attr: Attr) -> Option<Type> {
     if elements { ctx.attr_type(attr) } else { None }
 }
 
-fn verify_global(m: &Module, op: Op) -> Result<(), String> {
+fn verify_global(m: &Module, op: Op) -> Result<(), Violation> {
     let ctx = &m.ctx;
     let Some(ty) = GlobalOp(op).r#type(m).and_then(|a| ctx.as_type(a)) else { return Ok(()) };
     if ctx.static_shape(ty).is_none() {
-        return Err(format!("type should be static shaped memref, but got '{}'", ctx.display_type(ty)));
+        return Err(format!("type should be static shaped memref, but got '{}'", ctx.display_type(ty)).into());
     }
     let Some(value) = GlobalOp(op).initial_value(m).filter(|&v| v != Attr::UNIT) else { return Ok(()) };
     let Some(have) = elements_type(ctx, value) else {
         let value = ctx.display_attr(value);
-        return Err(format!("initial value should be a unit or elements attribute, but got {value}"));
+        return Err(format!("initial value should be a unit or elements attribute, but got {value}").into());
     };
     let (elem, want) = (ctx.element_type(have), ctx.element_type(ty));
     if elem != want {
         let (elem, want) = (ctx.display_type(elem), ctx.display_type(want));
-        return Err(format!("initial value element expected to be of type '{want}', but was of type '{elem}'"));
+        return Err(format!("initial value element expected to be of type '{want}', but was of type '{elem}'").into());
     }
     let shape = |ty: Type| ctx.shape(ty).unwrap_or(&[]).iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
     if shape(ty) != shape(have) {
-        return Err(format!("initial value shape expected to be {} but was {}", shape(ty), shape(have)));
+        return Err(format!("initial value shape expected to be {} but was {}", shape(ty), shape(have)).into());
     }
     Ok(())
 }
 
-fn verify_get_global(m: &Module, op: Op, symbols: &mut SymbolTables) -> Result<(), String> {
+fn verify_get_global(m: &Module, op: Op, symbols: &mut SymbolTables) -> Result<(), Violation> {
     let ctx = &m.ctx;
     let Some(attr) = GetGlobalOp(op).name(m) else { return Ok(()) };
     let name = ctx.as_symbol(attr).map_or("", |(root, _)| ctx.text(root));
@@ -171,13 +171,13 @@ fn verify_get_global(m: &Module, op: Op, symbols: &mut SymbolTables) -> Result<(
         if std::iter::successors(m.parent_op(op), |&p| m.parent_op(p)).any(|p| m.info(p).is_none()) {
             return Ok(());
         }
-        return Err(format!("'{name}' does not reference a valid global memref"));
+        return Err(format!("'{name}' does not reference a valid global memref").into());
     };
     let have = m.value_type(GetGlobalOp(op).result(m));
     match global.r#type(m).and_then(|a| ctx.as_type(a)) {
         Some(want) if want != have => {
             let (have, want) = (ctx.display_type(have), ctx.display_type(want));
-            Err(format!("result type '{have}' does not match type '{want}' of the global memref @{name}"))
+            Err(format!("result type '{have}' does not match type '{want}' of the global memref @{name}").into())
         }
         _ => Ok(()),
     }

@@ -11,7 +11,7 @@ use gradus_ir::layout::StridedLayout;
 use gradus_ir::memory::MemRef;
 use gradus_ir::{
     Attr, DYNAMIC, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, Traits, Type,
-    Value, op,
+    Value, Violation, op,
 };
 
 /// Decomposes a strided memref into base buffer, offset, sizes and strides.
@@ -97,7 +97,7 @@ pub struct ExtractAlignedPointerAsIndexOp {
     aligned_pointer: OpResult<INDEX>,
 }
 
-fn infer_metadata(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
+fn infer_metadata(args: &OpArgs<'_>) -> Result<Vec<Type>, Violation> {
     let (ctx, source) = (args.ctx(), args.operand_type(0));
     let rank = ctx.shape(source).ok_or("requires a ranked memref")?.len();
     let base = ctx.memref_type(&[], ctx.element_type(source), None, ctx.memory_space(source));
@@ -150,7 +150,7 @@ fn constant_metadata(r: &mut Rewriter<'_>, op: Op) -> bool {
     changed
 }
 
-fn verify_reinterpret(m: &Module, op: Op) -> Result<(), String> {
+fn verify_reinterpret(m: &Module, op: Op) -> Result<(), Violation> {
     let ctx = &m.ctx;
     let cast = ReinterpretCastOp(op);
     let (from, to) = (m.value_type(cast.source(m)), m.value_type(cast.result(m)));
@@ -160,28 +160,30 @@ fn verify_reinterpret(m: &Module, op: Op) -> Result<(), String> {
     Slice::verify(&args, [1, shape.len(), shape.len()])?;
     let of_both = format!("specified for source type '{have}' and result memref type '{want}'");
     if ctx.memory_space(from) != ctx.memory_space(to) {
-        return Err(format!("different memory spaces {of_both}"));
+        return Err(format!("different memory spaces {of_both}").into());
     }
     if ctx.element_type(from) != ctx.element_type(to) {
-        return Err(format!("different element types {of_both}"));
+        return Err(format!("different element types {of_both}").into());
     }
     let [offsets, sizes, strides] = Slice::of(&args).statics();
     let differs = |(have, want): (&i64, &i64)| *have != DYNAMIC && have != want;
     let number = |n: i64| if n == DYNAMIC { "dynamic".to_owned() } else { n.to_string() };
     if let Some(i) = shape.iter().zip(&sizes).position(differs) {
         let want = number(sizes[i]);
-        return Err(format!("expected result type with size = {want} instead of {} in dim = {i}", shape[i]));
+        return Err(format!("expected result type with size = {want} instead of {} in dim = {i}", shape[i]).into());
     }
     let layout = ctx
         .strided_layout(to)
         .ok_or_else(|| format!("expected result type to have strided layout but found '{want}'"))?;
     if differs((&layout.offset, &offsets[0])) {
         let want = number(offsets[0]);
-        return Err(format!("expected result type with offset = {want} instead of {}", layout.offset));
+        return Err(format!("expected result type with offset = {want} instead of {}", layout.offset).into());
     }
     if let Some(i) = layout.strides.iter().zip(&strides).position(differs) {
         let want = number(strides[i]);
-        return Err(format!("expected result type with stride = {want} instead of {} in dim = {i}", layout.strides[i]));
+        return Err(
+            format!("expected result type with stride = {want} instead of {} in dim = {i}", layout.strides[i]).into()
+        );
     }
     Ok(())
 }

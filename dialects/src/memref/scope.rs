@@ -4,7 +4,8 @@ use super::AllocaOp;
 use crate::constraint::ANY;
 use gradus_ir::control::{Edge, Event, Next, Point};
 use gradus_ir::{
-    Directive, Effects, InsertPoint, Module, Op, OpDecl, Pattern, PatternRewriter, Rewriter, Traits, Value, op,
+    Directive, Effects, InsertPoint, Module, Op, OpDecl, Pattern, PatternRewriter, Rewriter, Traits, Value, Violation,
+    op,
 };
 
 /// Executes its region once, and frees the stack allocations made in it.
@@ -81,7 +82,7 @@ const SCOPE: Directive = Directive {
     },
 };
 
-fn verify_scope(m: &Module, op: Op) -> Result<(), String> {
+fn verify_scope(m: &Module, op: Op) -> Result<(), Violation> {
     match m.entry(AllocaScopeOp(op).body(m)) {
         None => Err("region #0 ('bodyRegion') failed to verify constraint: region with 1 blocks".into()),
         Some(block) if !m.block_args(block).is_empty() => Err("region should have no arguments".into()),

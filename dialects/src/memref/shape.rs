@@ -12,7 +12,9 @@ use crate::views::{
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::layout::{StridedLayout, times};
 use gradus_ir::memory::MemRef;
-use gradus_ir::{Context, DYNAMIC, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, Type, op};
+use gradus_ir::{
+    Context, DYNAMIC, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, Type, Violation, op,
+};
 
 /// Collapses groups of consecutive dimensions into one each. Yields poison if a group is not contiguous.
 ///
@@ -77,10 +79,10 @@ static RESHAPES: ReshapeOps =
     ReshapeOps { expand: ExpandShapeOp::INFO, collapse: CollapseShapeOp::INFO, cast: CastOp::INFO, castable };
 
 /// Verifies that the groups collapse `expanded` to `collapsed`.
-fn verify_groups(collapsed: &[i64], expanded: &[i64], groups: &[Vec<i64>]) -> Result<(), String> {
+fn verify_groups(collapsed: &[i64], expanded: &[i64], groups: &[Vec<i64>]) -> Result<(), Violation> {
     if collapsed.len() != groups.len() {
         let (found, expected) = (groups.len(), collapsed.len());
-        return Err(format!("invalid number of reassociation groups: found {found}, expected {expected}"));
+        return Err(format!("invalid number of reassociation groups: found {found}, expected {expected}").into());
     }
     let mut next = 0;
     for (i, (group, &size)) in groups.iter().zip(collapsed).enumerate() {
@@ -95,16 +97,18 @@ fn verify_groups(collapsed: &[i64], expanded: &[i64], groups: &[Vec<i64>]) -> Re
             }
             next += 1;
             let Some(&extent) = usize::try_from(dim).ok().and_then(|d| expanded.get(d)) else {
-                return Err(format!("reassociation index {dim} is out of bounds"));
+                return Err(format!("reassociation index {dim} is out of bounds").into());
             };
             open |= extent == DYNAMIC;
             product = times(product, extent);
         }
         if open != (size == DYNAMIC) {
-            return Err(format!("collapsed dim ({i}) must be dynamic if and only if reassociation group is dynamic"));
+            return Err(
+                format!("collapsed dim ({i}) must be dynamic if and only if reassociation group is dynamic").into()
+            );
         }
         if !open && product != size {
-            return Err(format!("collapsed dim size ({size}) must equal reassociation group size ({product})"));
+            return Err(format!("collapsed dim size ({size}) must equal reassociation group size ({product})").into());
         }
     }
     if collapsed.is_empty() {
@@ -113,7 +117,7 @@ fn verify_groups(collapsed: &[i64], expanded: &[i64], groups: &[Vec<i64>]) -> Re
     }
     if next != expanded.len() as i64 {
         let rank = expanded.len();
-        return Err(format!("expanded rank ({rank}) inconsistent with number of reassociation indices ({next})"));
+        return Err(format!("expanded rank ({rank}) inconsistent with number of reassociation indices ({next})").into());
     }
     Ok(())
 }
@@ -175,14 +179,14 @@ fn collapsed_type(ctx: &Context, source: Type, groups: &[Vec<i64>], shape: Optio
     reshaped_type(ctx, source, shape.unwrap_or(&products), |layout| collapsed_layout(&layout, from, groups))
 }
 
-fn verify_collapse(m: &Module, op: Op) -> Result<(), String> {
+fn verify_collapse(m: &Module, op: Op) -> Result<(), Violation> {
     let ctx = &m.ctx;
     let collapse = CollapseShapeOp(op);
     let (from, to) = (m.value_type(collapse.src(m)), m.value_type(collapse.result(m)));
     let (shape, new) = (ctx.shape(from).unwrap_or(&[]), ctx.shape(to).unwrap_or(&[]));
     let (r0, r1) = (shape.len(), new.len());
     if r0 < r1 {
-        return Err(format!("has source rank {r0} and result rank {r1}. This is not a collapse ({r0} < {r1})."));
+        return Err(format!("has source rank {r0} and result rank {r1}. This is not a collapse ({r0} < {r1}).").into());
     }
     let groups = reassociation_of(ctx, collapse.reassociation(m));
     verify_groups(new, shape, &groups)?;
@@ -190,19 +194,21 @@ fn verify_collapse(m: &Module, op: Op) -> Result<(), String> {
         .ok_or("invalid source layout map or collapsing non-contiguous dims")?;
     if want != to {
         let (want, have) = (ctx.display_type(want), ctx.display_type(to));
-        return Err(format!("expected collapsed type to be '{want}' but found '{have}'"));
+        return Err(format!("expected collapsed type to be '{want}' but found '{have}'").into());
     }
     Ok(())
 }
 
-fn verify_expand(m: &Module, op: Op) -> Result<(), String> {
+fn verify_expand(m: &Module, op: Op) -> Result<(), Violation> {
     let ctx = &m.ctx;
     let expand = ExpandShapeOp(op);
     let (from, to) = (m.value_type(expand.src(m)), m.value_type(expand.result(m)));
     let (shape, new) = (ctx.shape(from).unwrap_or(&[]), ctx.shape(to).unwrap_or(&[]));
     let (r0, r1) = (shape.len(), new.len());
     if r0 > r1 {
-        return Err(format!("has source rank {r0} and result rank {r1}. This is not an expansion ({r0} > {r1})."));
+        return Err(
+            format!("has source rank {r0} and result rank {r1}. This is not an expansion ({r0} > {r1}).").into()
+        );
     }
     let groups = reassociation_of(ctx, expand.reassociation(m));
     verify_groups(shape, new, &groups)?;
@@ -210,23 +216,23 @@ fn verify_expand(m: &Module, op: Op) -> Result<(), String> {
         .ok_or("invalid source layout map")?;
     if want != to {
         let (want, have) = (ctx.display_type(want), ctx.display_type(to));
-        return Err(format!("expected expanded type to be '{want}' but found '{have}'"));
+        return Err(format!("expected expanded type to be '{want}' but found '{have}'").into());
     }
     let stated = expand.static_output_shape(m).and_then(|a| ctx.as_ints(a)).unwrap_or_default();
     if stated.len() != r1 {
         let found = stated.len();
         return Err(format!(
             "expected number of static shape bounds to be equal to the output rank ({r1}) but found {found} inputs instead"
-        ));
+        ).into());
     }
     let (open, given) = (stated.iter().filter(|&&d| d == DYNAMIC).count(), expand.output_shape(m).len());
     if open != given {
         return Err(format!(
             "mismatch in dynamic dims in output_shape and static_output_shape: static_output_shape has {open} dynamic dims while output_shape has {given} values"
-        ));
+        ).into());
     }
     match new.iter().zip(&stated).position(|(&size, &stated)| size != DYNAMIC && size != stated) {
-        Some(pos) => Err(format!("invalid output shape provided at pos {pos}")),
+        Some(pos) => Err(format!("invalid output shape provided at pos {pos}").into()),
         None => Ok(()),
     }
 }

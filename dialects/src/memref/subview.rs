@@ -10,7 +10,7 @@ use gradus_ir::layout::{StridedLayout, plus, times};
 use gradus_ir::memory::MemRef;
 use gradus_ir::{
     Attr, Context, DYNAMIC, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, Traits,
-    Type, TypeData, op,
+    Type, TypeData, Violation, op,
 };
 
 /// Strided slice of a memref, given by offsets, sizes and strides. Unit dimensions can be dropped from the result.
@@ -103,7 +103,7 @@ fn without(ctx: &Context, full: Type, dropped: &[bool]) -> Option<Type> {
     Some(ctx.memref_type(&keep(ctx.shape(full)?), ctx.element_type(full), Some(&layout), ctx.memory_space(full)))
 }
 
-fn verify(m: &Module, op: Op) -> Result<(), String> {
+fn verify(m: &Module, op: Op) -> Result<(), Violation> {
     let ctx = &m.ctx;
     let (source, result) = (m.value_type(SubViewOp(op).source(m)), m.value_type(SubViewOp(op).result(m)));
     let args = m.args(op).ok_or("is not registered")?;
@@ -114,23 +114,26 @@ fn verify(m: &Module, op: Op) -> Result<(), String> {
     if ctx.memory_space(source) != ctx.memory_space(result) {
         return Err(format!(
             "different memory spaces specified for base memref type '{from}' and subview memref type '{have}'"
-        ));
+        )
+        .into());
     }
     let full = subview_type(ctx, source, &slice).ok_or_else(|| format!("base type '{from}' is not strided"))?;
     let want = ctx.display_type(full);
     let mismatch = |what: &str| {
-        Err(format!(
+        Err(Violation::from(format!(
             "expected result type to be '{want}' or a rank-reduced version. (mismatch of result {what}), but got '{have}'"
-        ))
+        )))
     };
     match rank_reduced(ctx, full, result) {
         Err(RankError::Rank) => {
-            return Err(format!("expected result rank to be smaller or equal to the source rank, but got '{have}'"));
+            return Err(
+                format!("expected result rank to be smaller or equal to the source rank, but got '{have}'").into()
+            );
         }
         Err(RankError::Size) => return mismatch("sizes"),
         Err(RankError::Element) => {
             let elem = ctx.display_type(ctx.element_type(full));
-            return Err(format!("expected result element type to be '{elem}', but got '{have}'"));
+            return Err(format!("expected result element type to be '{elem}', but got '{have}'").into());
         }
         Ok(()) => {}
     }

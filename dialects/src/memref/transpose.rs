@@ -8,7 +8,7 @@ use gradus_ir::layout::StridedLayout;
 use gradus_ir::memory::MemRef;
 use gradus_ir::{
     Attr, AttrData, AttrKind, AttrText, Context, Directive, Folded, Module, Op, OpArgs, OpDecl, Pattern, Rewriter,
-    Type, TypeData, op,
+    Type, TypeData, Violation, op,
 };
 
 /// An affine map.
@@ -97,7 +97,7 @@ fn canonical(ctx: &Context, ty: Type) -> Type {
     ctx.ty(data)
 }
 
-fn verify(m: &Module, op: Op) -> Result<(), String> {
+fn verify(m: &Module, op: Op) -> Result<(), Violation> {
     let ctx = &m.ctx;
     let transpose = TransposeOp(op);
     let (from, to) = (m.value_type(transpose.input(m)), m.value_type(transpose.result(m)));
@@ -110,7 +110,7 @@ fn verify(m: &Module, op: Op) -> Result<(), String> {
         return Ok(());
     }
     let (have, want) = (ctx.display_type(to), want.map_or(String::new(), |w| ctx.display_type(w)));
-    Err(format!("result type '{have}' is not equivalent to the canonical transposed input type '{want}'"))
+    Err(format!("result type '{have}' is not equivalent to the canonical transposed input type '{want}'").into())
 }
 
 fn transpose(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {

@@ -9,7 +9,8 @@ use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::layout::StridedLayout;
 use gradus_ir::memory::{ByteView, MemRef, Memory};
 use gradus_ir::{
-    Access, Attr, DYNAMIC, Effects, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, op,
+    Access, Attr, DYNAMIC, Effects, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter,
+    Violation, op,
 };
 
 /// Views a byte buffer, from a byte offset on, as a row-major memref of any element type.
@@ -62,30 +63,31 @@ pub struct ReshapeOp {
     result: OpResult<ANY_MEMREF>,
 }
 
-fn verify_view(m: &Module, op: Op) -> Result<(), String> {
+fn verify_view(m: &Module, op: Op) -> Result<(), Violation> {
     let ctx = &m.ctx;
     let (from, to) = (m.value_type(ViewOp(op).source(m)), m.value_type(ViewOp(op).result(m)));
     let (have, want) = (ctx.display_type(from), ctx.display_type(to));
     if !ctx.has_identity_layout(from) {
-        return Err(format!("unsupported map for base memref type '{have}'"));
+        return Err(format!("unsupported map for base memref type '{have}'").into());
     }
     if !ctx.has_identity_layout(to) {
-        return Err(format!("unsupported map for result memref type '{want}'"));
+        return Err(format!("unsupported map for result memref type '{want}'").into());
     }
     if ctx.memory_space(from) != ctx.memory_space(to) {
         return Err(format!(
             "different memory spaces specified for base memref type '{have}' and view memref type '{want}'"
-        ));
+        )
+        .into());
     }
     let open = ctx.shape(to).map_or(0, |s| s.iter().filter(|&&d| d == DYNAMIC).count());
     let given = ViewOp(op).sizes(m).len();
     if given != open {
-        return Err(format!("incorrect number of dynamic sizes, has {given}, expected {open}"));
+        return Err(format!("incorrect number of dynamic sizes, has {given}, expected {open}").into());
     }
     Ok(())
 }
 
-fn verify_reshape(m: &Module, op: Op) -> Result<(), String> {
+fn verify_reshape(m: &Module, op: Op) -> Result<(), Violation> {
     let ctx = &m.ctx;
     let (from, to) = (m.value_type(ReshapeOp(op).source(m)), m.value_type(ReshapeOp(op).result(m)));
     if ctx.element_type(from) != ctx.element_type(to) {

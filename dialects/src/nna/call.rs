@@ -4,9 +4,10 @@ use super::program::{ProgramOp, code_of, layout_of};
 use crate::constraint::{BYTE_TENSOR, FLAT_SYMBOL, FLOAT_TENSOR, INT_TENSOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::symbols::SymbolTables;
-use gradus_ir::{DType, Effects, Module, Op, OpArgs, OpDecl, Tensor, Traits, op};
+use gradus_ir::{DType, Effects, Module, Op, OpArgs, OpDecl, Tensor, Traits, Violation, op};
 use gradus_simulators::nna::{
-    Conditions, Inst, Layout, Machine, Order, Plan, Product, Shape, Statistics, Terms, scale_of, simulate,
+    Conditions, Layout, LoopOrder, NnaInst, NnaMachine, ProductPlan, ProductProgram, Shape, Statistics, Terms,
+    scale_of, simulate,
 };
 
 /// Computes a product by a program: `(a - a_zero)(b - b_zero) + bias`, in i32 or requantized to bytes.
@@ -53,15 +54,15 @@ pub struct CallOp {
 
 /// A program that is ready to run.
 pub struct Prepared {
-    code: Vec<Inst>,
+    code: Vec<NnaInst>,
     layout: Layout,
-    machine: Machine,
-    costs: Costs,
+    machine: NnaMachine,
+    costs: PlanFigures,
 }
 
 /// Figures of a program that follow from its plan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Costs {
+pub struct PlanFigures {
     /// Products, M * K * N.
     pub products: u64,
     /// Products that the array computes in a cycle.
@@ -74,16 +75,16 @@ pub struct Costs {
     pub without_ping_pong: u64,
 }
 
-impl Costs {
-    fn of(layout: &Layout, machine: &Machine) -> Costs {
+impl PlanFigures {
+    fn of(layout: &Layout, machine: &NnaMachine) -> PlanFigures {
         let Shape { rows, depth, columns } = layout.shape;
-        let plan = Plan { ping_pong: false, order: Order::KernelOuter, ..layout.plan };
-        Costs {
+        let plan = ProductPlan { ping_pong: false, order: LoopOrder::KernelOuter, ..layout.plan };
+        PlanFigures {
             products: (rows * depth * columns) as u64,
             peak: machine.peak(),
             bound: layout.bound(machine),
             weight_bytes: layout.weight_bytes(),
-            without_ping_pong: Product::new(layout.shape, plan, machine).map_or(0, |product| product.cycles),
+            without_ping_pong: ProductProgram::new(layout.shape, plan, machine).map_or(0, |product| product.cycles),
         }
     }
 }
@@ -93,17 +94,17 @@ impl Prepared {
     ///
     /// # Errors
     /// The symbol names no program, or an instruction does not exist on its machine.
-    pub fn of(m: &Module, call: Op) -> Result<Prepared, String> {
+    pub fn of(m: &Module, call: Op) -> Result<Prepared, Violation> {
         let callee = CallOp::cast(m, call).and_then(|call| call.callee(m)).ok_or("is not a call")?;
         let program = SymbolTables::default().resolve(m, call, callee).ok_or("names no program")?;
         let program = ProgramOp::cast(m, program).ok_or("names no program")?;
         let (code, layout, machine) = code_of(m, program.0)?;
-        let costs = Costs::of(&layout, &machine);
+        let costs = PlanFigures::of(&layout, &machine);
         Ok(Prepared { code, layout, machine, costs })
     }
 
     /// Returns the figures of the program.
-    pub fn costs(&self) -> Costs {
+    pub fn costs(&self) -> PlanFigures {
         self.costs
     }
 
@@ -174,7 +175,7 @@ fn signed(x: &Tensor) -> Vec<i8> {
     x.bytes().iter().map(|&byte| (byte ^ flip) as i8).collect()
 }
 
-fn verify_callee(m: &Module, op: Op, tables: &mut SymbolTables) -> Result<(), String> {
+fn verify_callee(m: &Module, op: Op, tables: &mut SymbolTables) -> Result<(), Violation> {
     let callee = CallOp(op).callee(m).ok_or("has no callee")?;
     let program = tables.resolve(m, op, callee).and_then(|found| ProgramOp::cast(m, found));
     let program = program.ok_or("requires the symbol of an 'nna.program'")?;
@@ -185,7 +186,7 @@ fn verify_callee(m: &Module, op: Op, tables: &mut SymbolTables) -> Result<(), St
         [(call.a(m), [shape[0], shape[1]]), (call.b(m), [shape[1], shape[2]]), (call.y(m), [shape[0], shape[2]])]
     {
         if m.ctx.static_shape(m.value_type(value)) != Some(&extents[..]) {
-            return Err(format!("requires operands and a result of the program's extents {shape:?}"));
+            return Err(format!("requires operands and a result of the program's extents {shape:?}").into());
         }
     }
     let result = m.ctx.dtype(m.ctx.element_type(m.value_type(call.y(m))));

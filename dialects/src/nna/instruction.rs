@@ -4,7 +4,7 @@ use crate::constraint::kind;
 use gradus_ir::{
     Attr, AttrKind, AttrText, Context, Effects, Extension, Loc, Module, Op, OpDecl, OpInfo, OpState, Traits, Type, op,
 };
-use gradus_simulators::nna::{FORMS, Form, Inst, Kind};
+use gradus_simulators::nna::{FORMS, Form, NnaInst, OperandKind};
 
 /// The form of an op.
 struct FormOf(Form);
@@ -17,7 +17,7 @@ fn below<const N: i64>(ctx: &Context, attr: Attr) -> bool {
 }
 
 /// Returns the attribute constraint of an operand.
-const fn operand(of: Kind) -> AttrKind {
+const fn operand(of: OperandKind) -> AttrKind {
     let words = of.words();
     let check: fn(&Context, Attr) -> bool = match words.len() {
         2 => below::<2>,
@@ -54,7 +54,7 @@ macro_rules! declare {
                 format = format_of!($($field)*)
             )]
             pub struct $Op {
-                $($(#[$field_doc])* $field: Attribute<{ operand(Kind::$kind) }>,)*
+                $($(#[$field_doc])* $field: Attribute<{ operand(OperandKind::$kind) }>,)*
             }
         )*
 
@@ -66,10 +66,10 @@ macro_rules! declare {
 gradus_simulators::nna_forms!(declare);
 
 /// Returns the instruction of an op; `None` for other ops.
-pub fn inst_of(m: &Module, op: Op) -> Option<Inst> {
+pub fn inst_of(m: &Module, op: Op) -> Option<NnaInst> {
     let form = m.info(op)?.extension::<FormOf>()?.0;
     let args = m.args(op)?;
-    let mut inst = Inst::new(form, &[]);
+    let mut inst = NnaInst::new(form, &[]);
     for (arg, field) in inst.args.iter_mut().zip(form.info().fields) {
         *arg = i32::try_from(args.int(field.name)?).ok()?;
     }
@@ -77,7 +77,7 @@ pub fn inst_of(m: &Module, op: Op) -> Option<Inst> {
 }
 
 /// Returns the op of an instruction, to be created.
-pub fn op_of(ctx: &Context, inst: &Inst, loc: Loc) -> OpState {
+pub fn op_of(ctx: &Context, inst: &NnaInst, loc: Loc) -> OpState {
     let mut state = OpState::new(ctx, FORMS[inst.form as usize].1.op, loc);
     for (field, value) in inst.operands() {
         state.inherent(ctx, field.name, Some(ctx.int_attr(Type::I32, i64::from(value))));

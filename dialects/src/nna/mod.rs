@@ -14,7 +14,7 @@ mod instruction;
 mod matmul;
 mod program;
 
-pub use call::{CallOp, Costs, Prepared};
+pub use call::{CallOp, PlanFigures, Prepared};
 pub use instruction::{inst_of, op_of};
 pub use matmul::{DENSE, DIAGONAL, MatMulOp};
 pub use program::{ProgramOp, code_of, define};

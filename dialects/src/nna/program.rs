@@ -3,9 +3,9 @@
 use super::instruction::{inst_of, op_of};
 use crate::constraint::{I64, I64_LIST, SYMBOL_NAME, UNIT};
 use gradus_ir::{
-    Attr, AttrKind, AttrText, Builder, Effects, Loc, Module, Op, OpArgs, OpDecl, OpState, Traits, Type, op,
+    Attr, AttrKind, AttrText, Builder, Effects, Loc, Module, Op, OpArgs, OpDecl, OpState, Traits, Type, Violation, op,
 };
-use gradus_simulators::nna::{Inst, Layout, Machine, Mapping, Order, Plan, Product, Shape};
+use gradus_simulators::nna::{Layout, LoopOrder, Mapping, NnaInst, NnaMachine, ProductPlan, ProductProgram, Shape};
 
 /// A keyword that sets a unit attribute.
 const FLAG: AttrKind = AttrKind { text: AttrText::Flag, ..UNIT };
@@ -43,7 +43,7 @@ words!(
 /// A program of a matrix product on the engine.
 ///
 /// Memory has the placement that follows from extents, mapping and order: `gradus_simulators::nna::Layout`. The numbers of the
-/// machine are those of `Machine::NUMBERS`: sizes, then latencies. Instructions stand in one block; a jump counts instructions.
+/// machine are those of `NnaMachine::NUMBERS`: sizes, then latencies. Instructions stand in one block; a jump counts instructions.
 ///
 /// ```mlir
 /// nna.program @nothing product [1, 1, 1] scalar kernel_outer resident 1 machine [8, 2, 2, 65536, 4, 2, 4, 1, 1, 1, 4, 4, 2, 9, 8] {
@@ -82,25 +82,25 @@ pub struct ProgramOp {
 }
 
 const MAPPINGS: [Mapping; 3] = [Mapping::Diagonal, Mapping::Dense, Mapping::Scalar];
-const ORDERS: [Order; 2] = [Order::KernelOuter, Order::StepOuter];
+const ORDERS: [LoopOrder; 2] = [LoopOrder::KernelOuter, LoopOrder::StepOuter];
 
 /// Reads extents, plan and machine of a program, and places its operands in memory.
 ///
 /// # Errors
 /// The violated rule.
-pub(super) fn layout_of(args: &OpArgs<'_>) -> Result<(Layout, Machine), String> {
+pub(super) fn layout_of(args: &OpArgs<'_>) -> Result<(Layout, NnaMachine), Violation> {
     let list = |name: &str| args.attr(name).and_then(|a| args.ctx().as_ints(a)).ok_or("requires lists of numbers");
     let int = |name: &str| args.int(name).and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
-    let machine = Machine::from_numbers(&list("machine")?)?;
+    let machine = NnaMachine::from_numbers(&list("machine")?)?;
     let extents: Vec<usize> = list("extents")?.iter().map(|&d| usize::try_from(d).unwrap_or(0)).collect();
     let [rows, depth, columns] = extents[..] else { return Err("requires three extents".into()) };
     let zero = args.int("zero").map(|zero| i8::try_from(zero).map_err(|_| "requires a zero point of 8 bits"));
-    let plan = Plan {
+    let plan = ProductPlan {
         order: ORDERS[int("order").min(1)],
         resident: int("resident"),
         initial: args.flag("initial"),
         requantize: zero.transpose()?,
-        ..Plan::new(MAPPINGS[int("mapping").min(2)], &machine)
+        ..ProductPlan::new(MAPPINGS[int("mapping").min(2)], &machine)
     };
     let shape = Shape { rows, depth, columns };
     plan.check(shape, &machine)?;
@@ -111,7 +111,7 @@ pub(super) fn layout_of(args: &OpArgs<'_>) -> Result<(Layout, Machine), String> 
 ///
 /// # Errors
 /// An op is not an instruction of the machine, or the plan is not possible.
-pub fn code_of(m: &Module, op: Op) -> Result<(Vec<Inst>, Layout, Machine), String> {
+pub fn code_of(m: &Module, op: Op) -> Result<(Vec<NnaInst>, Layout, NnaMachine), Violation> {
     let (layout, machine) = layout_of(&m.args(op).ok_or("is not declared")?)?;
     let block = m.entry(ProgramOp(op).body(m)).ok_or("requires instructions")?;
     let mut code = Vec::new();
@@ -128,8 +128,8 @@ pub fn define(
     m: &mut Module,
     block: gradus_ir::Block,
     name: &str,
-    product: &Product,
-    machine: &Machine,
+    product: &ProductProgram,
+    machine: &NnaMachine,
     loc: Loc,
 ) -> Op {
     let ctx = m.ctx.clone();

@@ -2,9 +2,11 @@
 
 use crate::constraint::{I64_LIST, UNIT, kind};
 use gradus_ir::{
-    Attr, AttrKind, AttrText, Block, Builder, Effects, Loc, Module, Op, OpDecl, OpState, Traits, Type, op,
+    Attr, AttrKind, AttrText, Block, Builder, Effects, Loc, Module, Op, OpDecl, OpState, Traits, Type, Violation, op,
 };
-use gradus_simulators::npu::{Conv, Feature, Inst, Move, NUM_TOKENS, Post, Queue, Residual, Transfer, Unit, Weights};
+use gradus_simulators::npu::{
+    Conv, Feature, Move, NUM_TOKENS, NpuInst, Post, Queue, Residual, Transfer, Unit, Weights,
+};
 
 /// A number without its type in text.
 const NUMBER: AttrKind = AttrKind {
@@ -187,29 +189,30 @@ pub struct WaitOp {
 #[op("npu.end", traits = Traits::TERMINATOR, effects = Effects::Unknown, format = "attr-dict")]
 pub struct EndOp {}
 
-fn verify(m: &Module, op: Op) -> Result<(), String> {
+fn verify(m: &Module, op: Op) -> Result<(), Violation> {
     instruction(m, op).map(drop)
 }
 
 /// Attributes of an op as numbers of the types of fields.
-struct Reader<'a>(&'a Module, Op);
+struct OpFieldReader<'a>(&'a Module, Op);
 
-impl Reader<'_> {
+impl OpFieldReader<'_> {
     fn attr(&self, name: &str) -> Option<Attr> {
         self.0.inherent_attr(self.1, name)
     }
 
-    fn number<T: TryFrom<i64>>(&self, name: &str) -> Result<T, String> {
+    fn number<T: TryFrom<i64>>(&self, name: &str) -> Result<T, Violation> {
         let value = self.attr(name).and_then(|a| self.0.ctx.as_int(a)).unwrap_or(-1);
-        T::try_from(value).map_err(|_| format!("requires a '{name}' in the range of its field, not {value}"))
+        T::try_from(value).map_err(|_| format!("requires a '{name}' in the range of its field, not {value}").into())
     }
 
-    fn list<const N: usize>(&self, name: &str) -> Result<[i64; N], String> {
+    fn list<const N: usize>(&self, name: &str) -> Result<[i64; N], Violation> {
         let list = self.attr(name).and_then(|a| self.0.ctx.as_ints(a)).unwrap_or_default();
-        <[i64; N]>::try_from(&list[..]).map_err(|_| format!("requires {N} numbers as '{name}', not {}", list.len()))
+        <[i64; N]>::try_from(&list[..])
+            .map_err(|_| format!("requires {N} numbers as '{name}', not {}", list.len()).into())
     }
 
-    fn fields<T: TryFrom<i64>, const N: usize>(&self, name: &str) -> Result<[T; N], String> {
+    fn fields<T: TryFrom<i64>, const N: usize>(&self, name: &str) -> Result<[T; N], Violation> {
         let list = self.list::<N>(name)?;
         let mut values = Vec::with_capacity(N);
         for value in list {
@@ -217,20 +220,20 @@ impl Reader<'_> {
                 T::try_from(value).map_err(|_| format!("'{name}' has {value}, out of the range of its field"))?;
             values.push(field);
         }
-        values.try_into().map_err(|_| format!("requires {N} numbers as '{name}'"))
+        values.try_into().map_err(|_| format!("requires {N} numbers as '{name}'").into())
     }
 
     fn flag(&self, name: &str) -> bool {
         self.attr(name).is_some()
     }
 
-    fn feature(&self, name: &str) -> Result<Feature, String> {
+    fn feature(&self, name: &str) -> Result<Feature, Violation> {
         let [base, tile_w, tile_c, row, col, chan] = self.fields::<u32, 6>(name)?;
         let [tile_w, tile_c] = narrow(name, [tile_w, tile_c])?;
         Ok(Feature { base, tile_w, tile_c, row, col, chan })
     }
 
-    fn transfer(&self) -> Result<Transfer, String> {
+    fn transfer(&self) -> Result<Transfer, Violation> {
         Ok(Transfer {
             ddr: self.number("ddr")?,
             sram: self.number("sram")?,
@@ -241,7 +244,7 @@ impl Reader<'_> {
         })
     }
 
-    fn moved(&self) -> Result<Move, String> {
+    fn moved(&self) -> Result<Move, Violation> {
         Ok(Move {
             from: self.number("from")?,
             to: self.number("to")?,
@@ -252,7 +255,7 @@ impl Reader<'_> {
         })
     }
 
-    fn conv(&self) -> Result<Conv, String> {
+    fn conv(&self) -> Result<Conv, Violation> {
         let [base, tile_w, tile_k, tile_d, ky, kx, kernel, depth] = self.fields::<u32, 8>("weights")?;
         let [tile_w, tile_k, tile_d] = narrow("weights", [tile_w, tile_k, tile_d])?;
         let ([height, width], [rows, cols, kernels]) = (self.fields("input")?, self.fields("output")?);
@@ -280,7 +283,7 @@ impl Reader<'_> {
         })
     }
 
-    fn residual(&self) -> Result<Option<Residual>, String> {
+    fn residual(&self) -> Result<Option<Residual>, Violation> {
         if !self.flag("residual") {
             return Ok(None);
         }
@@ -300,7 +303,7 @@ impl Reader<'_> {
         }))
     }
 
-    fn post(&self) -> Result<Post, String> {
+    fn post(&self) -> Result<Post, Violation> {
         let ([rows, cols, kernels], [params, param_stride]) = (self.fields("output")?, self.fields("params")?);
         let table = if self.flag("table") { Some(self.fields::<u32, 2>("table")?) } else { None };
         Ok(Post {
@@ -324,54 +327,54 @@ impl Reader<'_> {
 fn narrow<T: Copy + std::fmt::Display, U: TryFrom<T>, const N: usize>(
     name: &str,
     values: [T; N],
-) -> Result<[U; N], String> {
+) -> Result<[U; N], Violation> {
     let mut out = Vec::with_capacity(N);
     for value in values {
         out.push(U::try_from(value).map_err(|_| format!("'{name}' has {value}, out of the range of its field"))?);
     }
-    out.try_into().map_err(|_| format!("requires {N} numbers as '{name}'"))
+    out.try_into().map_err(|_| format!("requires {N} numbers as '{name}'").into())
 }
 
 /// Converts an op to an instruction.
 ///
 /// # Errors
 /// The op is not an instruction, or a number is out of the range of its field.
-pub fn instruction(m: &Module, op: Op) -> Result<Inst, String> {
-    let r = Reader(m, op);
+pub fn instruction(m: &Module, op: Op) -> Result<NpuInst, Violation> {
+    let r = OpFieldReader(m, op);
     let is = |info| m.is_one_of(op, &[info]);
     let token = || match r.number::<u8>("token")? {
         token if usize::from(token) < NUM_TOKENS => Ok(token),
         token => Err(format!("requires a token from 0 to {}, not {token}", NUM_TOKENS - 1)),
     };
     Ok(match () {
-        () if is(LoadOp::INFO) => Inst::Load(r.transfer()?),
-        () if is(StoreOp::INFO) => Inst::Store(r.transfer()?),
-        () if is(MoveOp::INFO) => Inst::Move(r.moved()?),
-        () if is(ConvOp::INFO) => Inst::Conv(r.conv()?),
-        () if is(DwConvOp::INFO) => Inst::DwConv(r.conv()?),
-        () if is(PostOp::INFO) => Inst::Post(r.post()?),
-        () if is(SignalOp::INFO) => Inst::Signal { unit: unit(r.number("unit")?)?, token: token()? },
-        () if is(WaitOp::INFO) => Inst::Wait { queue: queue(r.number("queue")?)?, token: token()? },
-        () if is(EndOp::INFO) => Inst::End,
-        () => return Err(format!("'{}' is no instruction of the npu", m.name_text(op))),
+        () if is(LoadOp::INFO) => NpuInst::Load(r.transfer()?),
+        () if is(StoreOp::INFO) => NpuInst::Store(r.transfer()?),
+        () if is(MoveOp::INFO) => NpuInst::Move(r.moved()?),
+        () if is(ConvOp::INFO) => NpuInst::Conv(r.conv()?),
+        () if is(DwConvOp::INFO) => NpuInst::DwConv(r.conv()?),
+        () if is(PostOp::INFO) => NpuInst::Post(r.post()?),
+        () if is(SignalOp::INFO) => NpuInst::Signal { unit: unit(r.number("unit")?)?, token: token()? },
+        () if is(WaitOp::INFO) => NpuInst::Wait { queue: queue(r.number("queue")?)?, token: token()? },
+        () if is(EndOp::INFO) => NpuInst::End,
+        () => return Err(format!("'{}' is no instruction of the npu", m.name_text(op)).into()),
     })
 }
 
-fn unit(number: usize) -> Result<Unit, String> {
-    Unit::ALL.get(number).copied().ok_or_else(|| format!("there is no unit {number}"))
+fn unit(number: usize) -> Result<Unit, Violation> {
+    Unit::ALL.get(number).copied().ok_or_else(|| format!("there is no unit {number}").into())
 }
 
-fn queue(number: usize) -> Result<Queue, String> {
+fn queue(number: usize) -> Result<Queue, Violation> {
     [Queue::Load, Queue::Store, Queue::Execute]
         .get(number)
         .copied()
-        .ok_or_else(|| format!("there is no queue {number}"))
+        .ok_or_else(|| format!("there is no queue {number}").into())
 }
 
 /// An op under construction.
-struct Writer<'a>(&'a Module, OpState);
+struct OpFieldWriter<'a>(&'a Module, OpState);
 
-impl Writer<'_> {
+impl OpFieldWriter<'_> {
     fn number(&mut self, name: &str, value: impl Into<i64>) {
         let attr = self.0.ctx.int_attr(Type::I64, value.into());
         self.1.inherent(&self.0.ctx, name, Some(attr));
@@ -448,34 +451,34 @@ impl Writer<'_> {
 }
 
 /// Appends an instruction to a block.
-pub fn push(b: &mut Builder<'_>, loc: Loc, inst: &Inst) -> Op {
+pub fn push(b: &mut Builder<'_>, loc: Loc, inst: &NpuInst) -> Op {
     let name = match inst {
-        Inst::Load(_) => LoadOp::INFO.name,
-        Inst::Store(_) => StoreOp::INFO.name,
-        Inst::Move(_) => MoveOp::INFO.name,
-        Inst::Conv(_) => ConvOp::INFO.name,
-        Inst::DwConv(_) => DwConvOp::INFO.name,
-        Inst::Post(_) => PostOp::INFO.name,
-        Inst::Signal { .. } => SignalOp::INFO.name,
-        Inst::Wait { .. } => WaitOp::INFO.name,
-        Inst::End => EndOp::INFO.name,
+        NpuInst::Load(_) => LoadOp::INFO.name,
+        NpuInst::Store(_) => StoreOp::INFO.name,
+        NpuInst::Move(_) => MoveOp::INFO.name,
+        NpuInst::Conv(_) => ConvOp::INFO.name,
+        NpuInst::DwConv(_) => DwConvOp::INFO.name,
+        NpuInst::Post(_) => PostOp::INFO.name,
+        NpuInst::Signal { .. } => SignalOp::INFO.name,
+        NpuInst::Wait { .. } => WaitOp::INFO.name,
+        NpuInst::End => EndOp::INFO.name,
     };
     let state = OpState::new(&b.module.ctx, name, loc);
-    let mut w = Writer(b.module, state);
+    let mut w = OpFieldWriter(b.module, state);
     match inst {
-        Inst::Load(t) | Inst::Store(t) => w.transfer(t),
-        Inst::Move(t) => w.moved(t),
-        Inst::Conv(c) | Inst::DwConv(c) => w.conv(c),
-        Inst::Post(p) => w.post(p),
-        Inst::Signal { unit, token } => {
+        NpuInst::Load(t) | NpuInst::Store(t) => w.transfer(t),
+        NpuInst::Move(t) => w.moved(t),
+        NpuInst::Conv(c) | NpuInst::DwConv(c) => w.conv(c),
+        NpuInst::Post(p) => w.post(p),
+        NpuInst::Signal { unit, token } => {
             w.number("unit", *unit as i64);
             w.number("token", *token);
         }
-        Inst::Wait { queue, token } => {
+        NpuInst::Wait { queue, token } => {
             w.number("queue", *queue as i64);
             w.number("token", *token);
         }
-        Inst::End => {}
+        NpuInst::End => {}
     }
     let state = w.1;
     b.create(state)
@@ -485,6 +488,6 @@ pub fn push(b: &mut Builder<'_>, loc: Loc, inst: &Inst) -> Op {
 ///
 /// # Errors
 /// The first op that is not a valid instruction, with the reason.
-pub(super) fn instructions(m: &Module, block: Block) -> Result<Vec<Inst>, (Op, String)> {
+pub(super) fn instructions(m: &Module, block: Block) -> Result<Vec<NpuInst>, (Op, Violation)> {
     m.block_ops(block).map(|op| instruction(m, op).map_err(|why| (op, why))).collect()
 }

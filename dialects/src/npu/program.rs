@@ -5,12 +5,15 @@ use crate::constraint::{BYTES_OR_RESOURCE, FLAT_SYMBOL, I64, I64_LIST, SYMBOL_NA
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::symbols::SymbolTables;
 use gradus_ir::{
-    AttrKind, AttrText, Builder, DType, Effects, Loc, Module, Op, OpArgs, OpDecl, OpState, Tensor, Traits, Type, op,
+    AttrKind, AttrText, Builder, DType, Effects, Loc, Module, Op, OpArgs, OpDecl, OpState, Tensor, Traits, Type,
+    Violation, op,
 };
-use gradus_simulators::npu::{Bounds, Ddr, Image, Inst, Interlock, Machine, Simulator, Statistics, check};
+use gradus_simulators::npu::{
+    Ddr, Interlock, NpuInst, NpuMachine, ProgramBounds, ProgramImage, Simulator, Statistics, check,
+};
 use gradus_simulators::{Binary, BinaryError};
 
-/// The parameters of the machine, in the order of [`Machine::parameters`].
+/// The parameters of the machine, in the order of [`NpuMachine::parameters`].
 const MACHINE: AttrKind = AttrKind { text: AttrText::Ints(Type::I64), ..I64_LIST };
 
 /// A program of the npu.
@@ -77,9 +80,9 @@ const MAX_DDR: i64 = 1 << 31;
 #[derive(Clone, PartialEq, Debug)]
 pub struct Program {
     /// The machine.
-    pub machine: Machine,
+    pub machine: NpuMachine,
     /// Instructions.
-    pub instructions: Vec<Inst>,
+    pub instructions: Vec<NpuInst>,
     /// Constants, from byte 0 of DDR.
     pub constants: Tensor,
     /// Bytes of DDR.
@@ -97,7 +100,7 @@ impl Program {
     ///
     /// # Errors
     /// The violated rule.
-    pub fn of(m: &Module, op: Op) -> Result<Program, String> {
+    pub fn of(m: &Module, op: Op) -> Result<Program, Violation> {
         let this = ProgramOp::cast(m, op).ok_or("is no program of the npu")?;
         let (machine, ddr_bytes) = header(m, this)?;
         let constants = m.inherent_attr(op, "value").and_then(|a| m.ctx.dense_tensor(a));
@@ -118,13 +121,13 @@ impl Program {
     }
 
     /// Returns the bounds of the program. `results`: element types and extents of its results.
-    pub fn bounds(&self, results: &[(DType, Vec<usize>)]) -> Bounds {
+    pub fn bounds(&self, results: &[(DType, Vec<usize>)]) -> ProgramBounds {
         let range = |(&at, (dtype, shape)): (&usize, &(DType, Vec<usize>))| {
             let bytes = shape.iter().product::<usize>() * dtype.size();
             at as u64..(at + bytes) as u64
         };
         let results: Vec<_> = self.results.iter().zip(results).map(range).collect();
-        Bounds::of(&self.machine, &self.instructions, self.constants.len() as u64, &results)
+        ProgramBounds::of(&self.machine, &self.instructions, self.constants.len() as u64, &results)
     }
 
     /// Runs the program. Returns the results, of the given types, and the counts of the run.
@@ -170,7 +173,7 @@ impl Program {
     /// Returns the binary: code, constants, and the places of operands and results.
     pub fn to_binary(&self) -> Binary {
         let offsets = |list: &[usize]| list.iter().map(|&at| u32::try_from(at).unwrap_or(u32::MAX)).collect();
-        let image = Image {
+        let image = ProgramImage {
             code: self.instructions.clone(),
             constants: self.constants.bytes().to_vec(),
             ddr_bytes: u32::try_from(self.ddr_bytes).unwrap_or(u32::MAX),
@@ -184,8 +187,8 @@ impl Program {
     ///
     /// # Errors
     /// A binary for another machine, and sections that are not those of a program.
-    pub fn from_binary(binary: &Binary, machine: &Machine) -> Result<Program, BinaryError> {
-        let image = Image::from_binary(binary, machine)?;
+    pub fn from_binary(binary: &Binary, machine: &NpuMachine) -> Result<Program, BinaryError> {
+        let image = ProgramImage::from_binary(binary, machine)?;
         let offsets = |list: Vec<u32>| list.into_iter().map(|at| at as usize).collect();
         Ok(Program {
             machine: machine.clone(),
@@ -204,9 +207,9 @@ pub struct NewProgram<'a> {
     /// Name.
     pub name: &'a str,
     /// The machine.
-    pub machine: &'a Machine,
+    pub machine: &'a NpuMachine,
     /// Instructions.
-    pub instructions: &'a [Inst],
+    pub instructions: &'a [NpuInst],
     /// Constants, bytes.
     pub constants: &'a Tensor,
     /// Bytes of DDR.
@@ -255,12 +258,12 @@ impl NewProgram<'_> {
 }
 
 /// The machine and the bytes of DDR.
-fn header(m: &Module, op: ProgramOp) -> Result<(Machine, usize), String> {
-    let mut machine = Machine { interlock: Interlock::Reject, ..Machine::default() };
+fn header(m: &Module, op: ProgramOp) -> Result<(NpuMachine, usize), Violation> {
+    let mut machine = NpuMachine { interlock: Interlock::Reject, ..NpuMachine::default() };
     let list = m.inherent_attr(op.0, "machine").and_then(|a| m.ctx.as_ints(a)).unwrap_or_default();
     let fields = machine.parameters();
     if list.len() != fields.len() {
-        return Err(format!("requires {} parameters of the machine, not {}", fields.len(), list.len()));
+        return Err(format!("requires {} parameters of the machine, not {}", fields.len(), list.len()).into());
     }
     for ((_, field), &value) in fields.into_iter().zip(list.iter()) {
         *field = u32::try_from(value).map_err(|_| format!("a parameter of the machine is {value}"))?;
@@ -271,20 +274,20 @@ fn header(m: &Module, op: ProgramOp) -> Result<(Machine, usize), String> {
     Ok((machine, bytes.ok_or_else(|| format!("requires 0 to {MAX_DDR} bytes of DDR"))?))
 }
 
-fn verify_program(m: &Module, op: Op) -> Result<(), String> {
+fn verify_program(m: &Module, op: Op) -> Result<(), Violation> {
     let (_, ddr) = header(m, ProgramOp(op))?;
     let constants = m.inherent_attr(op, "value").and_then(|a| m.ctx.attr_type(a)).and_then(|ty| m.ctx.static_shape(ty));
     if constants.is_some_and(|dims| dims[0] > ddr as i64) {
-        return Err(format!("has more constants than the {ddr} bytes of DDR"));
+        return Err(format!("has more constants than the {ddr} bytes of DDR").into());
     }
     let offsets = ["operands", "results"].map(|name| m.inherent_attr(op, name).and_then(|a| m.ctx.as_ints(a)));
     match offsets.iter().flatten().flat_map(|list| list.iter()).find(|&&at| at < 0 || at > ddr as i64) {
-        Some(at) => Err(format!("has an operand or result at byte {at}, beyond the {ddr} bytes of DDR")),
+        Some(at) => Err(format!("has an operand or result at byte {at}, beyond the {ddr} bytes of DDR").into()),
         None => Ok(()),
     }
 }
 
-fn verify_instructions(m: &Module, op: Op) -> Result<(), String> {
+fn verify_instructions(m: &Module, op: Op) -> Result<(), Violation> {
     let this = ProgramOp(op);
     let (machine, _) = header(m, this)?;
     let Some(block) = m.entry(this.body(m)) else { return Err("has no instructions".into()) };
@@ -296,22 +299,24 @@ fn verify_instructions(m: &Module, op: Op) -> Result<(), String> {
 }
 
 /// Returns the program that a call runs.
-fn callee(m: &Module, op: Op, symbols: &mut SymbolTables) -> Result<Op, String> {
+fn callee(m: &Module, op: Op, symbols: &mut SymbolTables) -> Result<Op, Violation> {
     let Some(callee) = CallOp(op).callee(m) else { return Err("requires a program".into()) };
     let found = symbols.resolve(m, op, callee).filter(|&found| ProgramOp::cast(m, found).is_some());
-    found.ok_or_else(|| "requires the name of an 'npu.program'".to_owned())
+    found.ok_or_else(|| "requires the name of an 'npu.program'".into())
 }
 
-fn verify_call(m: &Module, op: Op, symbols: &mut SymbolTables) -> Result<(), String> {
+fn verify_call(m: &Module, op: Op, symbols: &mut SymbolTables) -> Result<(), Violation> {
     let program = ProgramOp(callee(m, op, symbols)?);
     let len = |name: &str| m.inherent_attr(program.0, name).and_then(|a| m.ctx.as_ints(a)).map_or(0, |list| list.len());
     let (operands, results) = (len("operands"), len("results"));
     if (operands, results) != (m.operands(op).len(), m.num_results(op)) {
-        return Err(format!("calls a program of {operands} operands and {results} results"));
+        return Err(format!("calls a program of {operands} operands and {results} results").into());
     }
     let values = m.operands(op).iter().copied().chain(m.results(op));
     match values.map(|v| m.value_type(v)).find(|&ty| shape_of(&m.ctx, ty).is_none()) {
-        Some(ty) => Err(format!("requires tensors of bytes with static extents, not '{}'", m.ctx.display_type(ty))),
+        Some(ty) => {
+            Err(format!("requires tensors of bytes with static extents, not '{}'", m.ctx.display_type(ty)).into())
+        }
         None => Ok(()),
     }
 }
@@ -345,7 +350,7 @@ impl CallOp {
     ///
     /// # Errors
     /// The symbol names no program, or the program is invalid.
-    pub fn program(m: &Module, op: Op) -> Result<Program, String> {
+    pub fn program(m: &Module, op: Op) -> Result<Program, Violation> {
         Program::of(m, callee(m, op, &mut SymbolTables::default())?)
     }
 }

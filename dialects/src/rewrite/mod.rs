@@ -16,7 +16,7 @@ pub use write::write;
 use crate::constraint::{F64, I64, STRING, SYMBOL_NAME, UNIT, kind};
 use gradus_ir::{
     AttrData, AttrKind, AttrText, Context, Dialect, Effects, OpArgs, OpDecl, Traits, Type, TypeConstraint, TypeDecl,
-    op, ty,
+    Violation, op, ty,
 };
 
 /// Handle of a value.
@@ -247,7 +247,7 @@ pub struct OpOp {
     results: OpResults<VALUE>,
 }
 
-fn infer_op(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
+fn infer_op(args: &OpArgs<'_>) -> Result<Vec<Type>, Violation> {
     Ok(vec![value_type(args.ctx()); args.operand("types").len().max(1)])
 }
 

@@ -2,7 +2,7 @@
 
 use super::{AttributeOp, ComputeOp, ConstantOp, MatchOp, NumberOp, OpOp, ReplaceOp, RuleOp, TypeOp, ValueOp, WhereOp};
 use gradus_ir::rules::{AttrTerm, Call, CompiledRule, OTHERS, OpTerm, Term, Var};
-use gradus_ir::{Attr, Diagnostic, Module, Op, OpDecl, Str, Value, symbol_name};
+use gradus_ir::{Attr, Diagnostic, Module, Op, OpDecl, Str, Value, Violation, symbol_name};
 use std::collections::{HashMap, HashSet};
 
 /// Maximum number of ops in a rule; larger rules are rejected.
@@ -19,7 +19,7 @@ pub fn rules_of(m: &Module) -> Result<Vec<(Op, CompiledRule)>, Diagnostic> {
 }
 
 /// Converts a rule. The error describes the violated constraint.
-pub(super) fn compile(m: &Module, rule: Op) -> Result<CompiledRule, String> {
+pub(super) fn compile(m: &Module, rule: Op) -> Result<CompiledRule, Violation> {
     let this = RuleOp(rule);
     let Some(block) = m.entry(this.body(m)) else { return Err("has no body".into()) };
     if !m.block_args(block).is_empty() {
@@ -27,7 +27,7 @@ pub(super) fn compile(m: &Module, rule: Op) -> Result<CompiledRule, String> {
     }
     let ops: Vec<Op> = m.block_ops(block).take(MAX_OPS + 1).collect();
     if ops.len() > MAX_OPS {
-        return Err(format!("has more than {MAX_OPS} ops"));
+        return Err(format!("has more than {MAX_OPS} ops").into());
     }
     let Some(at) = ops.iter().position(|&op| MatchOp::cast(m, op).is_some()) else {
         return Err("needs a 'rewrite.match'".into());
@@ -92,7 +92,7 @@ impl RuleReader<'_> {
         var
     }
 
-    fn term(&mut self, handle: Value) -> Result<Term, String> {
+    fn term(&mut self, handle: Value) -> Result<Term, Violation> {
         let m = self.m;
         let op = m.defining_op(handle).ok_or("uses a value that is defined outside the rule")?;
         if OpOp::cast(m, op).is_some() {
@@ -113,11 +113,11 @@ impl RuleReader<'_> {
         }
         match ValueOp::cast(m, op) {
             Some(value) => Ok(Term::Value { var: self.var(handle), ty: value.r#type(m).map(|ty| self.var(ty)) }),
-            None => Err(format!("uses the result of '{}' as a value handle", m.name_text(op))),
+            None => Err(format!("uses the result of '{}' as a value handle", m.name_text(op)).into()),
         }
     }
 
-    fn op(&mut self, op: Op) -> Result<OpTerm, String> {
+    fn op(&mut self, op: Op) -> Result<OpTerm, Violation> {
         let (m, this) = (self.m, OpOp(op));
         let name = m.ctx.op_name(this.name(m).and_then(|a| m.ctx.as_str(a)).unwrap_or_default());
         let names = this.attribute_names(m).and_then(|a| m.ctx.as_array(a)).unwrap_or_default();
@@ -138,7 +138,7 @@ impl RuleReader<'_> {
     }
 
     /// Checks that every op before `match` is part of the pattern.
-    fn check_all_matched(&self) -> Result<(), String> {
+    fn check_all_matched(&self) -> Result<(), Violation> {
         let m = self.m;
         let loose = |&op: &Op| {
             let free = TypeOp::cast(m, op).is_some() || WhereOp::cast(m, op).is_some();
@@ -148,7 +148,7 @@ impl RuleReader<'_> {
             Some(op) if AttributeOp::cast(m, op).is_some() => {
                 Err("has an attribute handle that no matched op uses".into())
             }
-            Some(op) => Err(format!("has no matched op that uses the result of its '{}'", m.name_text(op))),
+            Some(op) => Err(format!("has no matched op that uses the result of its '{}'", m.name_text(op)).into()),
             None => Ok(()),
         }
     }

@@ -80,7 +80,7 @@ impl CountedLoop for ForOp {
         }
         let step = self.step(m);
         let (loc, count, ty) = (m.loc(self.0), self.count(m), m.value_type(step));
-        let mut e = Emitter { b: &mut Builder::before(m, self.0), loc, count, ty };
+        let mut e = CountEmitter { b: &mut Builder::before(m, self.0), loc, count, ty };
         if let Some([lower, _, width]) = self.constants(e.b.module)
             && let Some(trips) = self.trip_count(e.b.module)
         {
@@ -120,7 +120,7 @@ impl CountedLoop for ForOp {
     fn advance_induction_var(b: &mut Builder<'_>, loc: Loc, plan: &UnrollPlan, induction_var: Value, n: u64) -> Value {
         let ty = b.module.value_type(induction_var);
         let count = Count::new(&b.module.ctx, ty, true);
-        let mut e = Emitter { b, loc, count, ty };
+        let mut e = CountEmitter { b, loc, count, ty };
         let n = e.number(n.into()).expect("a factor that fits the type");
         let stride = e.mul(plan.step, n);
         e.add(induction_var, stride)
@@ -132,14 +132,14 @@ impl CountedLoop for ForOp {
 }
 
 /// A builder of arithmetic on the type of the bounds.
-struct Emitter<'b, 'm> {
+struct CountEmitter<'b, 'm> {
     b: &'b mut Builder<'m>,
     loc: Loc,
     count: Count,
     ty: Type,
 }
 
-impl Emitter<'_, '_> {
+impl CountEmitter<'_, '_> {
     /// Creates a constant; `None` if it does not fit the type.
     fn number(&mut self, number: i128) -> Option<Value> {
         let attr = self.b.module.ctx.int_attr(self.ty, self.count.value(number)?);

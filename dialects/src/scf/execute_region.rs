@@ -9,7 +9,7 @@ use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::rewrite::forwarding;
 use gradus_ir::{
     Attr, Block, Directive, Effects, InsertPoint, Module, Op, OpArgs, OpDecl, OpParser, OpPrinter, Param, ParseResult,
-    Pattern, PatternRewriter, Rewriter, Traits, Value, op,
+    Pattern, PatternRewriter, Rewriter, Traits, Value, Violation, op,
 };
 use smallvec::smallvec;
 
@@ -73,7 +73,7 @@ fn print(p: &mut OpPrinter<'_, '_>, params: &[Param]) -> std::io::Result<()> {
     p.region(op.region(m), false, true)
 }
 
-fn verify(m: &Module, op: Op) -> Result<(), String> {
+fn verify(m: &Module, op: Op) -> Result<(), Violation> {
     let Some(entry) = m.entry(ExecuteRegionOp(op).region(m)) else {
         return Err("region needs to have at least one block".into());
     };

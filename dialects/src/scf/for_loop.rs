@@ -9,7 +9,7 @@ use gradus_ir::control::{Count, Counted, Edge, Point};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{
     Attr, Directive, Effects, Module, Op, OpArgs, OpParser, OpPrinter, Param, ParseResult, Traits, Type, TypeRelation,
-    Value, op,
+    Value, Violation, op,
 };
 use smallvec::{SmallVec, smallvec};
 
@@ -139,7 +139,7 @@ fn print(p: &mut OpPrinter<'_, '_>, params: &[Param]) -> std::io::Result<()> {
     p.region(op.region(m), false, !inits.is_empty())
 }
 
-fn verify(m: &Module, op: Op) -> Result<(), String> {
+fn verify(m: &Module, op: Op) -> Result<(), Violation> {
     one_block_each(m, op, 0..1)?;
     if ForOp(op).init_args(m).len() != m.num_results(op) {
         return Err("mismatch in number of loop-carried values and defined values".into());
@@ -150,7 +150,7 @@ fn verify(m: &Module, op: Op) -> Result<(), String> {
     Ok(())
 }
 
-fn verify_regions(m: &Module, op: Op) -> Result<(), String> {
+fn verify_regions(m: &Module, op: Op) -> Result<(), Violation> {
     let body = m.only_block(ForOp(op).region(m));
     let args = m.block_args(body);
     let yielded = m.last_op(body).map_or(&[][..], |end| m.operands(end));
@@ -162,7 +162,7 @@ fn verify_regions(m: &Module, op: Op) -> Result<(), String> {
 }
 
 /// Verifies that inits, region arguments, yielded values and results agree.
-pub fn verify_loop(m: &Module, op: Op, inits: &[Value], args: &[Value], yielded: &[Value]) -> Result<(), String> {
+pub fn verify_loop(m: &Module, op: Op, inits: &[Value], args: &[Value], yielded: &[Value]) -> Result<(), Violation> {
     let results: Vec<Value> = m.results(op).collect();
     let counts = [
         ("inits and region iter_args", inits.len(), args.len()),
@@ -175,7 +175,7 @@ pub fn verify_loop(m: &Module, op: Op, inits: &[Value], args: &[Value], yielded:
         ("loop results and region iter_args", results.len(), args.len()),
     ];
     if let Some((what, a, b)) = counts.into_iter().find(|(_, a, b)| a != b) {
-        return Err(format!("different number of {what}: {a} != {b}"));
+        return Err(format!("different number of {what}: {a} != {b}").into());
     }
     for i in 0..args.len() {
         let yields = yielded.get(i).unwrap_or(&args[i]);
@@ -188,7 +188,7 @@ pub fn verify_loop(m: &Module, op: Op, inits: &[Value], args: &[Value], yielded:
             let (a, b) = (m.value_type(a), m.value_type(b));
             if a != b {
                 let (a, b) = (m.ctx.display_type(a), m.ctx.display_type(b));
-                return Err(format!("{i}-th {first} and {i}-th {second} have different type: '{a}' != '{b}'"));
+                return Err(format!("{i}-th {first} and {i}-th {second} have different type: '{a}' != '{b}'").into());
             }
         }
     }

@@ -11,7 +11,7 @@ use gradus_ir::control::{Edge, Event, Next, Point};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{
     AttrData, AttrKind, Block, DYNAMIC, Def, Directive, Effects, Module, Op, OpArgs, OpDecl, OpParser, OpPrinter,
-    Param, ParseResult, Traits, Type, Value, op,
+    Param, ParseResult, Traits, Type, Value, Violation, op,
 };
 use smallvec::{SmallVec, smallvec};
 
@@ -211,7 +211,7 @@ fn print(p: &mut OpPrinter<'_, '_>, params: &[Param]) -> std::io::Result<()> {
     p.region(op.region(m), false, !types.is_empty())
 }
 
-fn verify(m: &Module, op: Op) -> Result<(), String> {
+fn verify(m: &Module, op: Op) -> Result<(), Violation> {
     one_block_each(m, op, 0..1)?;
     let this = ForallOp(op);
     let (rank, outputs, results) = (this.rank(m), this.outputs(m), m.num_results(op));
@@ -222,21 +222,22 @@ fn verify(m: &Module, op: Op) -> Result<(), String> {
             let (have, want) = (m.ctx.display_type(have), m.ctx.display_type(want));
             return Err(format!(
                 "expected type of operand #{at} ('{have}') to match type of corresponding result ('{want}')"
-            ));
+            )
+            .into());
         }
     }
     if results != outputs.len() {
-        return Err(format!("produces {results} results, but has only {} outputs", outputs.len()));
+        return Err(format!("produces {results} results, but has only {} outputs", outputs.len()).into());
     }
     let args = m.block_args(this.body(m));
     if args.len() != rank + outputs.len() {
-        return Err(format!("region expects {rank} arguments"));
+        return Err(format!("region expects {rank} arguments").into());
     }
     if let Some(i) = args[..rank].iter().position(|&arg| m.value_type(arg) != Type::INDEX) {
-        return Err(format!("expects {i}-th block argument to be an index"));
+        return Err(format!("expects {i}-th block argument to be an index").into());
     }
     if let Some(i) = (0..outputs.len()).find(|&i| m.value_type(args[rank + i]) != m.value_type(outputs[i])) {
-        return Err(format!("type mismatch between {i}-th output and corresponding block argument"));
+        return Err(format!("type mismatch between {i}-th output and corresponding block argument").into());
     }
     let mapped = this.mapping(m).and_then(|a| m.ctx.as_array(a)).map_or(0, <[_]>::len);
     if mapped != 0 && mapped != rank {
@@ -245,15 +246,15 @@ fn verify(m: &Module, op: Op) -> Result<(), String> {
     CONTROLS.iter().enumerate().try_for_each(|(i, (name, _, group))| {
         let (entries, values) = (this.statics(m, i), m.operand_group(op, *group).len());
         if entries.len() != rank {
-            return Err(format!("expected {rank} {name} values, got {}", entries.len()));
+            return Err(format!("expected {rank} {name} values, got {}", entries.len()).into());
         }
         let dynamic = entries.iter().filter(|&&v| v == DYNAMIC).count();
-        if dynamic == values { Ok(()) } else { Err(format!("expected {dynamic} dynamic {name} values")) }
+        if dynamic == values { Ok(()) } else { Err(format!("expected {dynamic} dynamic {name} values").into()) }
     })
 }
 
 /// Verifies that the region holds insertions only. Unregistered ops might be insertions.
-fn verify_in_parallel(m: &Module, op: Op) -> Result<(), String> {
+fn verify_in_parallel(m: &Module, op: Op) -> Result<(), Violation> {
     one_block_each(m, op, 0..1)?;
     let mut ops = m.block_ops(m.only_block(InParallelOp(op).region(m)));
     if ops.all(|inner| m.info(inner).is_none_or(|info| info.traits.has(Traits::COMBINING))) {

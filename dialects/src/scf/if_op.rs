@@ -10,7 +10,7 @@ use gradus_ir::control::{Edge, Event, Next, Point};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{
     Attr, Block, Directive, Effects, Module, Op, OpArgs, OpDecl, OpParser, OpPrinter, Param, ParseResult, Traits,
-    Value, op,
+    Value, Violation, op,
 };
 use smallvec::{SmallVec, smallvec};
 
@@ -99,12 +99,12 @@ fn print(p: &mut OpPrinter<'_, '_>, params: &[Param]) -> std::io::Result<()> {
     Ok(())
 }
 
-fn verify(m: &Module, op: Op) -> Result<(), String> {
+fn verify(m: &Module, op: Op) -> Result<(), Violation> {
     one_block_each(m, op, 0..1)?;
     let this = IfOp(op);
     for (i, block) in [Some(this.then_block(m)), this.else_block(m)].into_iter().enumerate() {
         if block.is_some_and(|b| !m.block_args(b).is_empty()) {
-            return Err(format!("region #{i} should have no arguments"));
+            return Err(format!("region #{i} should have no arguments").into());
         }
     }
     if m.num_results(op) > 0 && this.else_block(m).is_none() {

@@ -7,7 +7,7 @@ use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::rewrite::forwarding;
 use gradus_ir::{
     Directive, Effects, Module, Op, OpArgs, OpDecl, OpParser, OpPrinter, Param, ParseResult, Pattern, Region, Rewriter,
-    Traits, op,
+    Traits, Violation, op,
 };
 use smallvec::SmallVec;
 
@@ -89,36 +89,36 @@ fn values(m: &Module, op: IndexSwitchOp) -> Vec<i64> {
     op.cases(m).and_then(|a| m.ctx.as_ints(a)).unwrap_or_default()
 }
 
-fn verify(m: &Module, op: Op) -> Result<(), String> {
+fn verify(m: &Module, op: Op) -> Result<(), Violation> {
     one_block_each(m, op, 0..m.regions(op).len())?;
     let this = IndexSwitchOp(op);
     let values = values(m, this);
     let regions = this.case_regions(m);
     if values.len() != regions.len() {
-        return Err(format!("has {} case regions but {} case values", regions.len(), values.len()));
+        return Err(format!("has {} case regions but {} case values", regions.len(), values.len()).into());
     }
     let mut sorted = values;
     sorted.sort_unstable();
     if let Some(twice) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-        return Err(format!("has duplicate case value: {}", twice[0]));
+        return Err(format!("has duplicate case value: {}", twice[0]).into());
     }
     verify_region(m, op, this.default_region(m), "default region")?;
     regions.iter().enumerate().try_for_each(|(i, &r)| verify_region(m, op, r, &format!("case region #{i}")))
 }
 
-fn verify_region(m: &Module, op: Op, region: Region, name: &str) -> Result<(), String> {
+fn verify_region(m: &Module, op: Op, region: Region, name: &str) -> Result<(), Violation> {
     let Some(end) = m.last_op(m.only_block(region)) else { return Ok(()) };
     let Some(end) = YieldOp::cast(m, end) else {
-        return Err(format!("expected region to end with scf.yield, but got {}", m.name_text(end)));
+        return Err(format!("expected region to end with scf.yield, but got {}", m.name_text(end)).into());
     };
     let (want, have) = (m.num_results(op), end.results(m).len());
     if want != have {
-        return Err(format!("expected each region to return {want} values, but {name} returns {have}"));
+        return Err(format!("expected each region to return {want} values, but {name} returns {have}").into());
     }
     let types = m.results(op).zip(end.results(m)).map(|(result, value)| (m.value_type(result), m.value_type(value)));
     match types.enumerate().find(|(_, (want, have))| want != have) {
         Some((i, (want, _))) => {
-            Err(format!("expected result #{i} of each region to be '{}'", m.ctx.display_type(want)))
+            Err(format!("expected result #{i} of each region to be '{}'", m.ctx.display_type(want)).into())
         }
         None => Ok(()),
     }

@@ -24,15 +24,15 @@ pub use parallel::{ParallelOp, ReduceOp, ReduceReturnOp, drop_undefined_parallel
 pub use terminators::{ConditionOp, YieldOp};
 pub use while_loop::WhileOp;
 
-use gradus_ir::{Dialect, Module, Op, OpDecl, Region, Value};
+use gradus_ir::{Dialect, Module, Op, OpDecl, Region, Value, Violation};
 
 /// Verifies that the regions in `range` have one block each.
-fn one_block_each(m: &Module, op: Op, range: std::ops::Range<usize>) -> Result<(), String> {
+fn one_block_each(m: &Module, op: Op, range: std::ops::Range<usize>) -> Result<(), Violation> {
     let specs = m.info(op).map_or(&[][..], |info| info.regions);
     for i in range {
         if !m.has_one_block(m.regions(op)[i]) {
             let name = specs.get(i).or(specs.last()).map_or("", |spec| spec.name);
-            return Err(format!("region #{i} ('{name}') failed to verify constraint: region with 1 blocks"));
+            return Err(format!("region #{i} ('{name}') failed to verify constraint: region with 1 blocks").into());
         }
     }
     Ok(())

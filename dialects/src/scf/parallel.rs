@@ -11,7 +11,8 @@ use crate::constraint::{ANY, INDEX};
 use gradus_ir::control::{Edge, Event, Next, Point};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{
-    Block, Directive, Effects, Module, Op, OpArgs, OpDecl, OpParser, OpPrinter, Param, ParseResult, Traits, Type, op,
+    Block, Directive, Effects, Module, Op, OpArgs, OpDecl, OpParser, OpPrinter, Param, ParseResult, Traits, Type,
+    Violation, op,
 };
 use smallvec::{SmallVec, smallvec};
 
@@ -155,7 +156,7 @@ fn print(p: &mut OpPrinter<'_, '_>, params: &[Param]) -> std::io::Result<()> {
     p.region(op.region(m), false, true)
 }
 
-fn verify(m: &Module, op: Op) -> Result<(), String> {
+fn verify(m: &Module, op: Op) -> Result<(), Violation> {
     one_block_each(m, op, 0..1)?;
     let this = ParallelOp(op);
     let steps = this.step(m);
@@ -174,7 +175,8 @@ fn verify(m: &Module, op: Op) -> Result<(), String> {
             "expects the same number of induction variables: {} as bound and step values: {}",
             args.len(),
             steps.len()
-        ));
+        )
+        .into());
     }
     if args.iter().any(|&arg| m.value_type(arg) != Type::INDEX) {
         return Err("expects arguments for the induction variable to be of index type".into());
@@ -186,17 +188,19 @@ fn verify(m: &Module, op: Op) -> Result<(), String> {
     if results != reductions {
         return Err(format!(
             "expects number of results: {results} to be the same as number of reductions: {reductions}"
-        ));
+        )
+        .into());
     }
     if results != inits {
         return Err(format!(
             "expects number of results: {results} to be the same as number of initial values: {inits}"
-        ));
+        )
+        .into());
     }
     Ok(())
 }
 
-fn verify_regions(m: &Module, op: Op) -> Result<(), String> {
+fn verify_regions(m: &Module, op: Op) -> Result<(), Violation> {
     let inits = ParallelOp(op).init_vals(m);
     let types = m.results(op).zip(inits).map(|(result, init)| (m.value_type(result), m.value_type(init)));
     match types.enumerate().find(|(_, (result, init))| result != init) {
@@ -204,13 +208,14 @@ fn verify_regions(m: &Module, op: Op) -> Result<(), String> {
             let (result, init) = (m.ctx.display_type(result), m.ctx.display_type(init));
             Err(format!(
                 "expects type of {i}-th initial value: '{init}' to be the same as the {i}-th result type: '{result}'"
-            ))
+            )
+            .into())
         }
         None => Ok(()),
     }
 }
 
-fn verify_reduce(m: &Module, op: Op) -> Result<(), String> {
+fn verify_reduce(m: &Module, op: Op) -> Result<(), Violation> {
     let this = ReduceOp(op);
     let (operands, regions) = (this.operands(m), m.regions(op));
     one_block_each(m, op, 0..regions.len())?;
@@ -218,7 +223,8 @@ fn verify_reduce(m: &Module, op: Op) -> Result<(), String> {
         let (operands, regions) = (operands.len(), regions.len());
         return Err(format!(
             "expects number of operands: {operands} to be the same as number of reductions: {regions}"
-        ));
+        )
+        .into());
     }
     let results = m.parent_op(op).into_iter().flat_map(|p| m.results(p));
     for (i, (&value, result)) in operands.iter().zip(results).enumerate() {
@@ -227,19 +233,20 @@ fn verify_reduce(m: &Module, op: Op) -> Result<(), String> {
             let (have, want) = (m.ctx.display_type(have), m.ctx.display_type(want));
             return Err(format!(
                 "expects type of {i}-th reduction operand: '{have}' to be the same as the {i}-th result type: '{want}'"
-            ));
+            )
+            .into());
         }
     }
     Ok(())
 }
 
-fn verify_reductions(m: &Module, op: Op) -> Result<(), String> {
+fn verify_reductions(m: &Module, op: Op) -> Result<(), Violation> {
     for (i, (&value, &region)) in ReduceOp(op).operands(m).iter().zip(m.regions(op)).enumerate() {
         let (ty, block) = (m.value_type(value), m.only_block(region));
         let args = m.block_args(block);
         if args.len() != 2 || args.iter().any(|&arg| m.value_type(arg) != ty) {
             let ty = m.ctx.display_type(ty);
-            return Err(format!("expected two block arguments with type '{ty}' in the {i}-th reduction region"));
+            return Err(format!("expected two block arguments with type '{ty}' in the {i}-th reduction region").into());
         }
         if m.last_op(block).is_none_or(|end| ReduceReturnOp::cast(m, end).is_none()) {
             return Err("reduction bodies must be terminated with an 'scf.reduce.return' op".into());
@@ -248,13 +255,13 @@ fn verify_reductions(m: &Module, op: Op) -> Result<(), String> {
     Ok(())
 }
 
-fn verify_reduce_return(m: &Module, op: Op) -> Result<(), String> {
+fn verify_reduce_return(m: &Module, op: Op) -> Result<(), Violation> {
     let args = m.parent_block(op).map_or(&[][..], |block| m.block_args(block));
     let Some(ty) = args.first().map(|&arg| m.value_type(arg)) else { return Ok(()) };
     if m.value_type(ReduceReturnOp(op).result(m)) == ty {
         return Ok(());
     }
-    Err(format!("must have type '{}' (the type of the reduction inputs)", m.ctx.display_type(ty)))
+    Err(format!("must have type '{}' (the type of the reduction inputs)", m.ctx.display_type(ty)).into())
 }
 
 /// Returns no edges with values: the op creates the induction variables, and the reductions create the results.

@@ -8,7 +8,8 @@ use crate::constraint::ANY;
 use gradus_ir::control::{Edge, Event, Next, Point};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{
-    Directive, Effects, Module, Op, OpArgs, OpDecl, OpParser, OpPrinter, Param, ParseResult, Region, Traits, op,
+    Directive, Effects, Module, Op, OpArgs, OpDecl, OpParser, OpPrinter, Param, ParseResult, Region, Traits, Violation,
+    op,
 };
 use smallvec::{SmallVec, smallvec};
 
@@ -101,7 +102,7 @@ fn print(p: &mut OpPrinter<'_, '_>, params: &[Param]) -> std::io::Result<()> {
     p.region(op.after(m), true, true)
 }
 
-fn verify_regions(m: &Module, op: Op) -> Result<(), String> {
+fn verify_regions(m: &Module, op: Op) -> Result<(), Violation> {
     let end = |region: Region| m.last_op(m.only_block(region));
     if end(WhileOp(op).before(m)).is_none_or(|end| ConditionOp::cast(m, end).is_none()) {
         return Err("expects the 'before' region to terminate with 'scf.condition'".into());

@@ -7,30 +7,30 @@
 
 use super::accesses::{BufferView, Footprint, accesses, root, transfers};
 use super::in_place::may_be_in_place;
-use super::pending::{Bytes, Pending};
+use super::pending::{ArenaBytes, Pending};
 use super::{ArenaOp, BufferOp, LaunchOp, StepOp, TransferOp, WaitOp, size_in_bytes};
-use gradus_ir::{Block, Module, Op, OpDecl, Value};
+use gradus_ir::{Block, Module, Op, OpDecl, Value, Violation};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Checks the block of `op`, at the first arena or transfer in it.
-pub(super) fn check(m: &Module, op: Op) -> Result<(), String> {
+pub(super) fn check(m: &Module, op: Op) -> Result<(), Violation> {
     let mut before = std::iter::successors(m.prev_op(op), |&op| m.prev_op(op));
     if before.any(|op| ArenaOp::cast(m, op).is_some() || TransferOp::cast(m, op).is_some()) {
         return Ok(());
     }
-    let mut memory = Memory::new(m);
+    let mut memory = ArenaBuffers::new(m);
     let mut ops = std::iter::successors(Some(op), |&op| m.next_op(op));
     ops.try_for_each(|op| memory.op(op))?;
     let unfinished = memory.pending.first().map(|pending| format!("{} is never waited for", pending.name));
-    unfinished.map_or(Ok(()), Err)
+    unfinished.map_or(Ok(()), |message| Err(message.into()))
 }
 
 /// Returns those of a block's allocations whose accesses are valid in an arena, if the bytes of each are its own: each read
 /// finds all of its bytes written, and an op that reads and writes the same bytes may do so.
 pub fn placeable(m: &Module, block: Block, allocations: impl Iterator<Item = Value>) -> FxHashSet<Value> {
-    let mut memory = Memory::new(m);
+    let mut memory = ArenaBuffers::new(m);
     let mut valid = FxHashSet::default();
     for allocation in allocations {
         let Some(size) = size_in_bytes(&m.ctx, m.value_type(allocation)) else { continue };
@@ -39,7 +39,7 @@ pub fn placeable(m: &Module, block: Block, allocations: impl Iterator<Item = Val
     }
     for op in m.block_ops(block) {
         let Some((at, [reads, writes])) = memory.next(op) else { continue };
-        for (values, check) in [(reads, Memory::read as fn(&mut _, _, _) -> _), (writes, Memory::write)] {
+        for (values, check) in [(reads, ArenaBuffers::read as fn(&mut _, _, _) -> _), (writes, ArenaBuffers::write)] {
             for value in values {
                 if check(&mut memory, at, value).is_err() {
                     valid.remove(&root(m, value));
@@ -74,7 +74,7 @@ impl At {
 }
 
 /// An access of a buffer.
-struct Access {
+struct BufferAccess {
     buffer: usize,
     view: BufferView,
     footprint: Footprint,
@@ -96,7 +96,7 @@ struct Buffer {
 }
 
 /// All buffers of a block's arenas.
-struct Memory<'m> {
+struct ArenaBuffers<'m> {
     m: &'m Module,
     buffers: Vec<Buffer>,
     numbers: FxHashMap<Value, usize>,
@@ -104,7 +104,7 @@ struct Memory<'m> {
     /// buffer's number.
     owners: FxHashMap<Value, BTreeMap<u64, (u64, usize)>>,
     /// The reads of the current op, by buffer.
-    reading: FxHashMap<usize, Vec<Access>>,
+    reading: FxHashMap<usize, Vec<BufferAccess>>,
     /// The transfers under way.
     pending: Vec<Pending>,
     /// Number of ops that access memory so far.
@@ -113,14 +113,23 @@ struct Memory<'m> {
     runs: u64,
 }
 
-impl<'m> Memory<'m> {
-    fn new(m: &'m Module) -> Memory<'m> {
+impl<'m> ArenaBuffers<'m> {
+    fn new(m: &'m Module) -> ArenaBuffers<'m> {
         let (numbers, owners, reading) = Default::default();
-        Memory { m, buffers: Vec::new(), numbers, owners, reading, pending: Vec::new(), number: 0, runs: MAX_RUNS }
+        ArenaBuffers {
+            m,
+            buffers: Vec::new(),
+            numbers,
+            owners,
+            reading,
+            pending: Vec::new(),
+            number: 0,
+            runs: MAX_RUNS,
+        }
     }
 
     /// Checks the next op.
-    fn op(&mut self, op: Op) -> Result<(), String> {
+    fn op(&mut self, op: Op) -> Result<(), Violation> {
         let m = self.m;
         if let Some(buffer) = BufferOp::cast(m, op) {
             self.buffer(buffer);
@@ -148,7 +157,7 @@ impl<'m> Memory<'m> {
     }
 
     /// Begins a transfer.
-    fn start(&mut self, at: At, transfer: TransferOp) -> Result<(), String> {
+    fn start(&mut self, at: At, transfer: TransferOp) -> Result<(), Violation> {
         let m = self.m;
         // Memory outside of arenas whose bytes are unknown has an error of its own.
         let (Some(source), Some(target)) = (self.bytes(transfer.source(m)), self.bytes(transfer.target(m))) else {
@@ -159,7 +168,7 @@ impl<'m> Memory<'m> {
     }
 
     /// Ends transfers.
-    fn wait(&mut self, at: At, wait: WaitOp) -> Result<(), String> {
+    fn wait(&mut self, at: At, wait: WaitOp) -> Result<(), Violation> {
         for transfer in transfers(self.m, wait) {
             let pending = self.pending.iter().position(|pending| pending.transfer == transfer);
             let pending = pending.ok_or_else(|| format!("{} waits for a transfer a second time", at.name(self.m)))?;
@@ -169,7 +178,7 @@ impl<'m> Memory<'m> {
     }
 
     /// Checks that an access reads and writes no bytes that a transfer under way writes, and writes none that it reads.
-    fn leave_alone(&mut self, at: At, value: Value, writes: bool) -> Result<(), String> {
+    fn leave_alone(&mut self, at: At, value: Value, writes: bool) -> Result<(), Violation> {
         if self.pending.is_empty() {
             return Ok(());
         }
@@ -179,18 +188,20 @@ impl<'m> Memory<'m> {
             let left = self.runs.checked_sub(runs);
             self.runs = left.ok_or_else(|| format!("{} accesses too many separate parts", at.name(self.m)))?;
             if let Some(conflict) = pending.conflict(&bytes, writes) {
-                return Err(format!("{} {} {conflict}", at.name(self.m), if writes { "writes" } else { "reads" }));
+                return Err(
+                    format!("{} {} {conflict}", at.name(self.m), if writes { "writes" } else { "reads" }).into()
+                );
             }
         }
         Ok(())
     }
 
     /// Returns the bytes of a memref, in an arena or elsewhere.
-    fn bytes(&self, value: Value) -> Option<Bytes> {
+    fn bytes(&self, value: Value) -> Option<ArenaBytes> {
         let view = BufferView::of(self.m, value)?;
         let buffer = self.numbers.get(&view.root).map(|&number| &self.buffers[number]);
         let (memory, base) = buffer.map_or((view.root, 0), |buffer| (buffer.arena, buffer.range.start));
-        Some(Bytes { memory, base, footprint: view.footprint()? })
+        Some(ArenaBytes { memory, base, footprint: view.footprint()? })
     }
 
     fn buffer(&mut self, op: BufferOp) {
@@ -218,7 +229,7 @@ impl<'m> Memory<'m> {
         format!("bytes {start} to {end} of the arena")
     }
 
-    fn read(&mut self, at: At, value: Value) -> Result<(), String> {
+    fn read(&mut self, at: At, value: Value) -> Result<(), Violation> {
         let Some(access) = self.access(at, value)? else { return Ok(()) };
         let (buffer, mut missing) = (&mut self.buffers[access.buffer], None);
         access.footprint.for_each_run(|run| {
@@ -235,16 +246,16 @@ impl<'m> Memory<'m> {
             (Some(_), Some((by, other))) => {
                 let (own, by, other) = (self.shown(access.buffer), by.name(self.m), self.shown(other));
                 let by = if by == name { "an earlier step of that name".to_owned() } else { by };
-                Err(format!("{name} reads {own}, which {by} has overwritten, writing {other}"))
+                Err(format!("{name} reads {own}, which {by} has overwritten, writing {other}").into())
             }
             (Some(run), None) => {
                 let [first, end] = [run.start, run.end].map(|byte| buffer.range.start + byte);
-                Err(format!("{name} reads bytes {first} to {end} of the arena, not all of which are written"))
+                Err(format!("{name} reads bytes {first} to {end} of the arena, not all of which are written").into())
             }
         }
     }
 
-    fn write(&mut self, at: At, value: Value) -> Result<(), String> {
+    fn write(&mut self, at: At, value: Value) -> Result<(), Violation> {
         let Some(access) = self.access(at, value)? else { return Ok(()) };
         let buffer = &mut self.buffers[access.buffer];
         (buffer.overwritten, buffer.writer) = (None, Some(at.number));
@@ -253,7 +264,7 @@ impl<'m> Memory<'m> {
     }
 
     /// Makes the buffer of a write the owner of its bytes, and ends the contents of the others there.
-    fn take(&mut self, at: At, write: &Access) -> Result<(), String> {
+    fn take(&mut self, at: At, write: &BufferAccess) -> Result<(), Violation> {
         let Buffer { arena, range: Range { start, end }, .. } = self.buffers[write.buffer];
         while let Some((first, owner)) = self.last_owner(arena, start..end) {
             self.check_in_place(at, owner, write)?;
@@ -264,7 +275,7 @@ impl<'m> Memory<'m> {
             self.owners.entry(arena).or_default().remove(&first);
             if self.buffers[owner].writer == Some(at.number) {
                 let (name, own, other) = (at.name(self.m), self.shown(owner), self.shown(write.buffer));
-                return Err(format!("{name} writes {own} and {other}, which overlap"));
+                return Err(format!("{name} writes {own} and {other}, which overlap").into());
             }
             let other = &mut self.buffers[owner];
             other.written.clear();
@@ -281,7 +292,7 @@ impl<'m> Memory<'m> {
     }
 
     /// Checks that an op that reads the contents of `owner` and writes bytes of it may do so.
-    fn check_in_place(&mut self, at: At, owner: usize, write: &Access) -> Result<(), String> {
+    fn check_in_place(&mut self, at: At, owner: usize, write: &BufferAccess) -> Result<(), Violation> {
         for read in self.reading.get(&owner).map_or(&[][..], Vec::as_slice) {
             let [from, to] = [read, write].map(|access| self.buffers[access.buffer].range.start);
             let [first, second] = [(read, from), (write, to)].map(|(access, base)| base + access.footprint.span.start);
@@ -294,24 +305,24 @@ impl<'m> Memory<'m> {
                 return Err(format!(
                     "{name} reads {own} and overwrites them, writing {other}: only a step of elementwise ops may, where \
                      an element is read and written at the same byte"
-                ));
+                ).into());
             }
         }
         Ok(())
     }
 
     /// Returns the buffer that a memref views, and its bytes there; `None` for other memory.
-    fn access(&mut self, at: At, value: Value) -> Result<Option<Access>, String> {
+    fn access(&mut self, at: At, value: Value) -> Result<Option<BufferAccess>, Violation> {
         let view = BufferView::of(self.m, value);
         let buffer = view.as_ref().and_then(|view| self.numbers.get(&view.root));
         let (Some(view), Some(&buffer)) = (view, buffer) else { return Ok(None) };
         let Range { start, end } = self.buffers[buffer].range;
         let Some(footprint) = view.footprint().filter(|footprint| footprint.span.end <= end - start) else {
-            return Err(format!("{} accesses bytes outside of {}", at.name(self.m), self.shown(buffer)));
+            return Err(format!("{} accesses bytes outside of {}", at.name(self.m), self.shown(buffer)).into());
         };
         let left = self.runs.checked_sub(footprint.runs());
         self.runs = left.ok_or_else(|| format!("{} accesses too many separate parts", at.name(self.m)))?;
-        Ok(Some(Access { buffer, view, footprint }))
+        Ok(Some(BufferAccess { buffer, view, footprint }))
     }
 }
 

@@ -32,7 +32,7 @@ use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::memory::{ByteView, MemRef, Memory, Storage};
 use gradus_ir::{
     Access, Attr, AttrKind, AttrText, Context, Def, Dialect, Effects, Module, Op, OpArgs, OpDecl, Traits, Type,
-    TypeDecl, Value, op,
+    TypeDecl, Value, Violation, op,
 };
 
 /// The name of a discardable attribute of a step: its ops are evaluated by their reference meaning, not by kernels. A check by
@@ -150,7 +150,7 @@ pub fn size_in_bytes(ctx: &Context, ty: Type) -> Option<u64> {
     ctx.static_shape(ty)?.iter().try_fold(size, |n, &d| n.checked_mul(u64::try_from(d).ok()?))
 }
 
-fn verify_arena(m: &Module, op: Op) -> Result<(), String> {
+fn verify_arena(m: &Module, op: Op) -> Result<(), Violation> {
     if size_in_bytes(&m.ctx, m.value_type(ArenaOp(op).memory(m))).is_none() {
         return Err("requires a memref of static size".into());
     }
@@ -173,7 +173,7 @@ fn allocate(args: &OpArgs<'_>, _: &[Datum], memory: &mut Memory) -> Result<Vec<D
     Ok(vec![Datum::MemRef(Box::new(memory.alloc_memref(args.ctx(), ty, sizes, &[], Storage::Stack)?))])
 }
 
-fn verify_buffer(m: &Module, op: Op) -> Result<(), String> {
+fn verify_buffer(m: &Module, op: Op) -> Result<(), Violation> {
     let this = BufferOp(op);
     let (arena, ty) = (m.value_type(this.arena(m)), m.value_type(this.buffer(m)));
     if !m.ctx.has_identity_layout(ty) {
@@ -187,14 +187,16 @@ fn verify_buffer(m: &Module, op: Op) -> Result<(), String> {
     };
     let offset = this.offset(m).and_then(|a| m.ctx.as_int(a)).and_then(|n| u64::try_from(n).ok()).unwrap_or(u64::MAX);
     if !offset.is_multiple_of(dtype.size() as u64) {
-        return Err(format!("requires an offset that is a multiple of {} bytes, the size of an element", dtype.size()));
+        return Err(
+            format!("requires an offset that is a multiple of {} bytes, the size of an element", dtype.size()).into()
+        );
     }
     let end = size_in_bytes(&m.ctx, ty).and_then(|size| offset.checked_add(size));
     match (end, size_in_bytes(&m.ctx, arena)) {
         (Some(end), Some(size)) if end <= size => Ok(()),
         (end, Some(size)) => {
             let end = end.map_or("more bytes than 64 bits can count".to_owned(), |end| format!("byte {end}"));
-            Err(format!("ends at {end} of an arena of {size} bytes"))
+            Err(format!("ends at {end} of an arena of {size} bytes").into())
         }
         _ => Err("requires an arena of static size".into()),
     }
@@ -210,7 +212,7 @@ fn place(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     Ok(vec![Datum::MemRef(Box::new(view))])
 }
 
-fn verify_step(m: &Module, op: Op) -> Result<(), String> {
+fn verify_step(m: &Module, op: Op) -> Result<(), Violation> {
     let this = StepOp(op);
     let Some(block) = m.entry(this.body(m)) else { return Err("requires a region with a block".into()) };
     let args: Vec<Value> = m.block_args(block).to_vec();
@@ -220,7 +222,7 @@ fn verify_step(m: &Module, op: Op) -> Result<(), String> {
     check_types(m, ["yielded tensor", "write"], m.operands(end), &this.writes(m))?;
     for inner in m.ops_under(op).into_iter().filter(|&inner| inner != op) {
         if !is_memory_free(m, inner) {
-            return Err(format!("requires a region without memory effects, but has '{}'", m.name_text(inner)));
+            return Err(format!("requires a region without memory effects, but has '{}'", m.name_text(inner)).into());
         }
         let is_captured = |&&v: &&Value| {
             let block = match m.def(v) {
@@ -231,22 +233,22 @@ fn verify_step(m: &Module, op: Op) -> Result<(), String> {
         };
         if m.operands(inner).iter().filter(is_captured).any(|&v| m.constant(v).is_none()) {
             let name = m.name_text(inner);
-            return Err(format!("'{name}' uses a value from outside the step that is neither read nor constant"));
+            return Err(format!("'{name}' uses a value from outside the step that is neither read nor constant").into());
         }
     }
     Ok(())
 }
 
 /// Checks that tensors have the shapes and elements of memrefs.
-fn check_types(m: &Module, [what, of]: [&str; 2], tensors: &[Value], memrefs: &[Value]) -> Result<(), String> {
+fn check_types(m: &Module, [what, of]: [&str; 2], tensors: &[Value], memrefs: &[Value]) -> Result<(), Violation> {
     if tensors.len() != memrefs.len() {
-        return Err(format!("has {} {of}s, but its region has {} {what}s", memrefs.len(), tensors.len()));
+        return Err(format!("has {} {of}s, but its region has {} {what}s", memrefs.len(), tensors.len()).into());
     }
     for (i, (&tensor, &memref)) in tensors.iter().zip(memrefs).enumerate() {
         let (have, want) = (m.value_type(tensor), contents_type(&m.ctx, m.value_type(memref)));
         if Some(have) != want {
             let want = want.map_or("a tensor of its shape".to_owned(), |ty| m.ctx.display_type(ty).to_string());
-            return Err(format!("{what} {i} is {}, but {of} {i} has {want}", m.ctx.display_type(have)));
+            return Err(format!("{what} {i} is {}, but {of} {i} has {want}", m.ctx.display_type(have)).into());
         }
     }
     Ok(())

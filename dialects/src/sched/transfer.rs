@@ -7,7 +7,8 @@ use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::memory::{MemRef, Memory};
 use gradus_ir::symbols::SymbolTables;
 use gradus_ir::{
-    Access, Context, Def, Effects, Module, Op, OpArgs, OpDecl, Own, Traits, Type, TypeConstraint, Value, op, ty,
+    Access, Context, Def, Effects, Module, Op, OpArgs, OpDecl, Own, Traits, Type, TypeConstraint, Value, Violation, op,
+    ty,
 };
 use std::fmt;
 
@@ -91,7 +92,7 @@ pub struct LaunchOp {
     writes: Operands<MEMREF>,
 }
 
-fn verify_transfer(m: &Module, op: Op) -> Result<(), String> {
+fn verify_transfer(m: &Module, op: Op) -> Result<(), Violation> {
     let this = TransferOp(op);
     let [source, target] = [this.source(m), this.target(m)];
     let [from, to] = [source, target].map(|v| super::border::contents_type(&m.ctx, m.value_type(v)));
@@ -104,7 +105,7 @@ fn verify_transfer(m: &Module, op: Op) -> Result<(), String> {
     hazards::check(m, op)
 }
 
-fn verify_wait(m: &Module, op: Op) -> Result<(), String> {
+fn verify_wait(m: &Module, op: Op) -> Result<(), Violation> {
     let is_transfer = |&token: &Value| match m.def(token) {
         Def::Result(def, _) => TransferOp::cast(m, def).is_some() && m.parent_block(def) == m.parent_block(op),
         Def::Arg(..) => false,
@@ -113,25 +114,26 @@ fn verify_wait(m: &Module, op: Op) -> Result<(), String> {
     if fits { Ok(()) } else { Err("requires tokens of transfers of the same block".into()) }
 }
 
-fn verify_launch(m: &Module, op: Op, symbols: &mut SymbolTables) -> Result<(), String> {
+fn verify_launch(m: &Module, op: Op, symbols: &mut SymbolTables) -> Result<(), Violation> {
     let this = LaunchOp(op);
     let Some(callee) = this.callee(m) else { return Ok(()) };
     let name = m.ctx.as_symbol(callee).map_or("", |(root, _)| m.ctx.text(root));
     let Some(function) = symbols.resolve(m, op, callee).and_then(|found| FuncOp::cast(m, found)) else {
-        return Err(format!("'{name}' does not reference a valid function"));
+        return Err(format!("'{name}' does not reference a valid function").into());
     };
     let ty = function.function_type(m).and_then(|a| m.ctx.as_type(a));
     let (inputs, results) = ty.and_then(|ty| m.ctx.function_parts(ty)).unwrap_or((&[], &[]));
     if !results.is_empty() || !m.operands(op).iter().map(|&v| m.value_type(v)).eq(inputs.iter().copied()) {
         return Err(format!(
             "requires that '@{name}' takes the buffers that it reads and those that it writes, and returns nothing"
-        ));
+        )
+        .into());
     }
     let Some(entry) = m.entry(function.body(m)) else { return Ok(()) };
     let read_only = &m.block_args(entry)[..this.reads(m).len()];
     let writes = |op: Op| accesses(m, op).into_iter().flat_map(|[_, writes]| writes).map(|v| root(m, v));
     match m.ops_under(function.0).into_iter().flat_map(writes).find_map(|v| read_only.iter().position(|&a| a == v)) {
-        Some(i) => Err(format!("'@{name}' writes its argument {i}, which is only read here")),
+        Some(i) => Err(format!("'@{name}' writes its argument {i}, which is only read here").into()),
         None => Ok(()),
     }
 }

@@ -8,7 +8,7 @@ use crate::constraint::TENSOR;
 use crate::op_cost::{DeclaredCost, OpCost, elements};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::rules::{Arg, Rule, approx};
-use gradus_ir::{OpArgs, Tensor, Traits, Type, op};
+use gradus_ir::{OpArgs, Tensor, Traits, Type, Violation, op};
 use gradus_reference_kernels as kernels;
 
 /// Declares an elementwise op on two tensors of the type of the result.
@@ -75,7 +75,7 @@ pub struct DotOp {
     y: OpResult<TENSOR>,
 }
 
-fn infer_dot(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
+fn infer_dot(args: &OpArgs<'_>) -> Result<Vec<Type>, Violation> {
     let (ctx, [a, b]) = (args.ctx(), [0, 1].map(|i| args.operand_type(i)));
     if a != b || ctx.static_shape(a).is_none_or(|shape| shape.len() != 1) {
         return Err("requires two vectors of one static type".into());
@@ -93,7 +93,7 @@ fn is_zero(bytes: &[u8], is_float: bool) -> bool {
 fn by_zeros(
     data: &[Datum],
     sparse: usize,
-    compute: fn(&Tensor, &Tensor) -> Result<Tensor, String>,
+    compute: fn(&Tensor, &Tensor) -> Result<Tensor, Violation>,
     at_zero: fn(&[u8], usize) -> Vec<u8>,
 ) -> Result<Vec<Datum>, Trap> {
     let operands = [data[0].tensor()?, data[1].tensor()?];

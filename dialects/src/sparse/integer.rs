@@ -6,7 +6,7 @@ use crate::graph::{infer_integer_product, matmul_integer, product};
 use crate::op_cost::{Contraction, DeclaredCost, OpCost, Strategy};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::rules::{Rule, rule};
-use gradus_ir::{AttrKind, AttrText, DType, Module, Op, OpArgs, OpDecl, Tensor, Traits, Type, Value, op};
+use gradus_ir::{AttrKind, AttrText, DType, Module, Op, OpArgs, OpDecl, Tensor, Traits, Type, Value, Violation, op};
 
 /// Straight-line code with one dot product of four bytes per word that is not zero, and vector.
 pub static DOTS: Strategy = Strategy { name: "dots" };
@@ -114,15 +114,15 @@ pub struct WordsOp {
     y: OpResult<INT_TENSOR>,
 }
 
-fn infer_words(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
-    let (ctx, packing) = (args.ctx(), Words::of(args).ok_or("requires a matrix of bytes of static shape")?);
+fn infer_words(args: &OpArgs<'_>) -> Result<Vec<Type>, Violation> {
+    let (ctx, packing) = (args.ctx(), WordPacking::of(args).ok_or("requires a matrix of bytes of static shape")?);
     let [height, width] = packing.shape.map(|d| d as i64);
     Ok(vec![ctx.tensor_type(&[height, width], Type::I32)])
 }
 
 /// How `sparse.words` packs.
 #[derive(Clone, Copy, Debug)]
-pub struct Words {
+pub struct WordPacking {
     /// Elements of a word.
     pub packing: Packing,
     /// Whether the operand is transposed.
@@ -135,16 +135,16 @@ pub struct Words {
     pub dtype: DType,
 }
 
-impl Words {
+impl WordPacking {
     /// Reads the op.
-    pub fn of(args: &OpArgs<'_>) -> Option<Words> {
+    pub fn of(args: &OpArgs<'_>) -> Option<WordPacking> {
         let (ctx, ty) = (args.ctx(), args.operand_type(0));
         let (packing, transposed) = (Packing::of(args.int("packing"))?, args.flag("transposed"));
         let dtype = ctx.dtype(ctx.element_type(ty)).filter(|dtype| matches!(dtype, DType::I8 | DType::U8))?;
         let &[height, width] = ctx.static_shape(ty)? else { return None };
         let (depth, columns) = if transposed { (width, height) } else { (height, width) };
         let [depth, columns] = [usize::try_from(depth).ok()?, usize::try_from(columns).ok()?];
-        Some(Words { packing, transposed, depth, shape: [depth.div_ceil(packing.elements()), columns], dtype })
+        Some(WordPacking { packing, transposed, depth, shape: [depth.div_ceil(packing.elements()), columns], dtype })
     }
 
     /// The element of a byte, as it is packed.
@@ -165,7 +165,7 @@ impl Words {
 }
 
 fn words(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    let words = Words::of(args).ok_or_else(|| Trap::unsupported("words of other types"))?;
+    let words = WordPacking::of(args).ok_or_else(|| Trap::unsupported("words of other types"))?;
     let (x, [height, columns]) = (data[0].tensor()?.bytes(), words.shape);
     let at = |row: usize, column: usize| {
         if words.transposed { x[column * words.depth + row] } else { x[row * columns + column] }

@@ -7,7 +7,8 @@ use crate::views::{Mixed, Slice, dropped_dims};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::float::FloatKind;
 use gradus_ir::{
-    Attr, Context, DYNAMIC, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, Type, op,
+    Attr, Context, DYNAMIC, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, Type,
+    Violation, op,
 };
 
 /// Casts a tensor to a type with more or less static extents. Static extents that do not match at run time are
@@ -69,20 +70,20 @@ fn types_of(m: &Module, op: Op) -> (Type, Type) {
     (m.value_type(m.operands(op)[0]), m.value_type(m.result(op, 0)))
 }
 
-fn verify_types(m: &Module, op: Op, compatible: fn(&Context, Type, Type) -> bool) -> Result<(), String> {
+fn verify_types(m: &Module, op: Op, compatible: fn(&Context, Type, Type) -> bool) -> Result<(), Violation> {
     let (from, to) = types_of(m, op);
     if compatible(&m.ctx, from, to) {
         return Ok(());
     }
     let (from, to) = (m.ctx.display_type(from), m.ctx.display_type(to));
-    Err(format!("operand type '{from}' and result type '{to}' are cast incompatible"))
+    Err(format!("operand type '{from}' and result type '{to}' are cast incompatible").into())
 }
 
-fn verify_cast(m: &Module, op: Op) -> Result<(), String> {
+fn verify_cast(m: &Module, op: Op) -> Result<(), Violation> {
     verify_types(m, op, castable)
 }
 
-fn verify_bitcast(m: &Module, op: Op) -> Result<(), String> {
+fn verify_bitcast(m: &Module, op: Op) -> Result<(), Violation> {
     verify_types(m, op, |ctx, from, to| {
         let width = |ty| {
             let elem = ctx.element_type(ty);

@@ -6,7 +6,7 @@ use crate::constraint::{I64, RANKED_TENSOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{
     Attr, Context, DYNAMIC, Effects, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter,
-    Tensor, Traits, Type, Value, op,
+    Tensor, Traits, Type, Value, Violation, op,
 };
 
 /// Concatenates tensors along a dimension. Other extents that differ are undefined behavior.
@@ -51,7 +51,7 @@ fn parts(m: &Module, op: Op) -> (usize, Vec<Type>, Type) {
     (dim.unwrap_or(usize::MAX), inputs, m.value_type(concat.result(m)))
 }
 
-fn verify(m: &Module, op: Op) -> Result<(), String> {
+fn verify(m: &Module, op: Op) -> Result<(), Violation> {
     let ctx = &m.ctx;
     let (dim, inputs, result) = parts(m, op);
     if inputs.is_empty() {
@@ -72,13 +72,13 @@ fn verify(m: &Module, op: Op) -> Result<(), String> {
     let fits = |(&a, &b): (&i64, &i64)| a == b || a == DYNAMIC || b == DYNAMIC;
     if !shape(ctx, result).iter().zip(&inferred).all(fits) {
         let (have, want) = (ctx.display_type(result), ctx.display_type(with_shape(ctx, result, &inferred)));
-        return Err(format!("result type '{have}'does not match inferred shape '{want}' static sizes"));
+        return Err(format!("result type '{have}'does not match inferred shape '{want}' static sizes").into());
     }
     Ok(())
 }
 
 /// Returns the result shape implied by the inputs.
-fn inferred(ctx: &Context, dim: usize, inputs: &[Type]) -> Result<Vec<i64>, String> {
+fn inferred(ctx: &Context, dim: usize, inputs: &[Type]) -> Result<Vec<i64>, Violation> {
     let mut all: Vec<i64> = shape(ctx, inputs[0]).to_vec();
     for &ty in &inputs[1..] {
         for (i, (sum, &extent)) in all.iter_mut().zip(shape(ctx, ty)).enumerate() {
@@ -87,7 +87,11 @@ fn inferred(ctx: &Context, dim: usize, inputs: &[Type]) -> Result<Vec<i64>, Stri
                 (a, b) if i == dim => a.saturating_add(b),
                 (DYNAMIC, known) | (known, DYNAMIC) => known,
                 (a, b) if a == b => a,
-                _ => return Err(format!("static concatenation size mismatch along non-concatenated dimension {i}")),
+                _ => {
+                    return Err(
+                        format!("static concatenation size mismatch along non-concatenated dimension {i}").into()
+                    );
+                }
             };
         }
     }

@@ -7,7 +7,7 @@ use crate::views::{Mixed, fold_entries, split};
 use gradus_ir::eval::{Datum, PoisonTensor, Trap};
 use gradus_ir::{
     Attr, Context, DYNAMIC, Effects, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter,
-    Type, TypeRelation, Value, op,
+    Type, TypeRelation, Value, Violation, op,
 };
 
 /// Tensor of a shape with uninitialized elements, which are poison.
@@ -98,18 +98,18 @@ const CONSTANT_SIZES: Pattern = Pattern { name: "constant sizes", run: constant_
 pub(super) const CAST_OF_EMPTY: Pattern = Pattern { name: "cast of empty", run: cast_of_empty };
 
 /// Verifies the number of sizes against the dynamic extents of `result`.
-pub(super) fn verify_sizes(m: &Module, given: usize, result: Value) -> Result<(), String> {
+pub(super) fn verify_sizes(m: &Module, given: usize, result: Value) -> Result<(), Violation> {
     let needed = dynamic_dims(shape(&m.ctx, m.value_type(result)));
     if given == needed {
         return Ok(());
     }
-    Err(format!("incorrect number of dynamic sizes, has {given}, expected {needed}"))
+    Err(format!("incorrect number of dynamic sizes, has {given}, expected {needed}").into())
 }
 
-fn verify_from_elements(m: &Module, op: Op) -> Result<(), String> {
+fn verify_from_elements(m: &Module, op: Op) -> Result<(), Violation> {
     let op = FromElementsOp(op);
     let count = shape(&m.ctx, m.value_type(op.result(m))).iter().fold(1i64, |n, &d| n.saturating_mul(d));
-    if count == op.elements(m).len() as i64 { Ok(()) } else { Err(format!("failed to verify that {MATCHING}")) }
+    if count == op.elements(m).len() as i64 { Ok(()) } else { Err(format!("failed to verify that {MATCHING}").into()) }
 }
 
 /// Returns the extents of `ty`, with dynamic ones taken from `sizes`.

@@ -207,28 +207,3 @@ pub(crate) fn splat_constant(ctx: &Context, scalar: Attr, ty: Type) -> Option<At
     scalar_bytes(ctx, scalar, &mut data)?;
     Some(ctx.attr(AttrData::Dense(Box::new(Dense::new(ty, true, data)))))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_that_no_tensor_has_are_refused() {
-        assert_eq!(extents(&[2, 0, 3]), Ok(vec![2, 0, 3]));
-        assert!(matches!(extents(&[2, -1]), Err(Trap::Ub(_))));
-        assert!(matches!(extents(&[i64::MAX, i64::MAX]), Err(Trap::Unknown(_))));
-        assert!(matches!(extents(&[1 << 40]), Err(Trap::Unknown(_))));
-    }
-
-    #[test]
-    fn parts_are_inside() {
-        let part = |offset: i64, size: i64, stride: i64| part(&[4], &[vec![offset], vec![size], vec![stride]]);
-        assert_eq!(part(3, 4, -1), Ok(vec![3, 2, 1, 0]));
-        assert_eq!(part(1, 2, 2), Ok(vec![1, 3]));
-        assert_eq!(part(9, 0, 1), Ok(vec![]));
-        for (offset, size, stride) in [(1, 4, 1), (-1, 1, 1), (0, 2, 4), (0, 2, -1), (3, 2, i64::MAX), (i64::MIN, 2, 1)]
-        {
-            assert!(matches!(part(offset, size, stride), Err(Trap::Ub(_))), "{offset} {size} {stride}");
-        }
-    }
-}

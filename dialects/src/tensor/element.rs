@@ -6,7 +6,7 @@ use crate::constraint::{ANY, INDEX, RANKED_TENSOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{
     Attr, Effects, Folded, InsertPoint, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter,
-    Traits, TypeRelation, ValueMap, op,
+    Traits, TypeRelation, ValueMap, Violation, op,
 };
 
 /// Extracts an element. Out-of-bounds indices are undefined behavior.
@@ -94,7 +94,7 @@ const EXTRACT_FROM_INDEX_CAST: Pattern = Pattern { name: "extract from index cas
 /// Inserts into the source of a cast, and casts the result.
 const INSERT_INTO_CAST: Pattern = Pattern { name: "insert into cast", run: insert_into_cast };
 
-fn verify_extract(m: &Module, op: Op) -> Result<(), String> {
+fn verify_extract(m: &Module, op: Op) -> Result<(), Violation> {
     let op = ExtractOp(op);
     if op.indices(m).len() == shape(&m.ctx, m.value_type(op.tensor(m))).len() {
         return Ok(());
@@ -102,7 +102,7 @@ fn verify_extract(m: &Module, op: Op) -> Result<(), String> {
     Err("incorrect number of indices for extract_element".into())
 }
 
-fn verify_insert(m: &Module, op: Op) -> Result<(), String> {
+fn verify_insert(m: &Module, op: Op) -> Result<(), Violation> {
     let op = InsertOp(op);
     if op.indices(m).len() == shape(&m.ctx, m.value_type(op.dest(m))).len() {
         return Ok(());

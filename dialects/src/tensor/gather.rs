@@ -6,7 +6,7 @@ use crate::constraint::{I64_ARRAY, RANKED_TENSOR, UNIT};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{
     Attr, AttrKind, AttrText, DYNAMIC, Directive, Effects, Folded, Module, Op, OpArgs, OpParser, Tensor, Traits, Type,
-    op,
+    Violation, op,
 };
 
 /// Gathers slices of a tensor at rows of coordinates.
@@ -102,7 +102,7 @@ fn dims_of(m: &Module, attr: Option<Attr>) -> Vec<i64> {
     attr.and_then(|a| m.ctx.as_ints(a)).unwrap_or_default()
 }
 
-fn verify_gather(m: &Module, op: Op) -> Result<(), String> {
+fn verify_gather(m: &Module, op: Op) -> Result<(), Violation> {
     let op = GatherOp(op);
     let (whole, indices) = (m.value_type(op.source(m)), m.value_type(op.indices(m)));
     let dims = dims_of(m, op.gather_dims(m));
@@ -110,7 +110,7 @@ fn verify_gather(m: &Module, op: Op) -> Result<(), String> {
     verify_slices(m, &dims, indices, whole, m.value_type(op.result(m)), "result")
 }
 
-fn verify_scatter(m: &Module, op: Op) -> Result<(), String> {
+fn verify_scatter(m: &Module, op: Op) -> Result<(), Violation> {
     let op = ScatterOp(op);
     let (whole, indices) = (m.value_type(op.dest(m)), m.value_type(op.indices(m)));
     let dims = dims_of(m, op.scatter_dims(m));
@@ -121,9 +121,9 @@ fn verify_scatter(m: &Module, op: Op) -> Result<(), String> {
     verify_slices(m, &dims, indices, whole, m.value_type(op.source(m)), "source")
 }
 
-fn verify_dims(m: &Module, dims: &[i64], indices: Type, whole: Type, (op, of): (&str, &str)) -> Result<(), String> {
+fn verify_dims(m: &Module, dims: &[i64], indices: Type, whole: Type, (op, of): (&str, &str)) -> Result<(), Violation> {
     let rank = shape(&m.ctx, whole).len();
-    let error = |message: &str| Err(format!("{op}_dims {message}"));
+    let error = |message: &str| Err(Violation::from(format!("{op}_dims {message}")));
     if dims.is_empty() {
         return error("must be non-empty");
     }
@@ -155,7 +155,7 @@ fn verify_slices(
     whole: Type,
     slices: Type,
     which: &str,
-) -> Result<(), String> {
+) -> Result<(), Violation> {
     let ctx = &m.ctx;
     let rows = shape(ctx, indices).split_last().map_or(&[][..], |(_, rows)| rows);
     let extents = shape(ctx, whole).iter().zip(0..);
@@ -166,7 +166,8 @@ fn verify_slices(
         return Ok(());
     }
     let [full, reduced, slices] = [full, reduced, slices].map(|ty| ctx.display_type(ty));
-    Err(format!("{which} type mismatch: expected '{full}' or its rank-reduced variant '{reduced}' (got: '{slices}')"))
+    Err(format!("{which} type mismatch: expected '{full}' or its rank-reduced variant '{reduced}' (got: '{slices}')")
+        .into())
 }
 
 /// Folds gathering from a splat.

@@ -8,7 +8,7 @@ use gradus_ir::control::{Edge, Event, Next, Point};
 use gradus_ir::eval::{Datum, PoisonTensor, Trap};
 use gradus_ir::{
     DType, Effects, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Region, Rewriter, Tensor, Traits,
-    Type, op,
+    Type, Violation, op,
 };
 
 /// Tensor with elements computed by a region from their indices.
@@ -65,7 +65,7 @@ pub(super) fn element_edges() -> smallvec::SmallVec<[Edge; 4]> {
     smallvec::smallvec![made(op, body), made(body, body), made(body, op), made(op, op)]
 }
 
-fn verify_generate(m: &Module, op: Op) -> Result<(), String> {
+fn verify_generate(m: &Module, op: Op) -> Result<(), Violation> {
     let op = GenerateOp(op);
     let ty = m.value_type(op.result(m));
     verify_sizes(m, op.dynamic_extents(m).len(), op.result(m))?;
@@ -81,7 +81,7 @@ fn verify_generate(m: &Module, op: Op) -> Result<(), String> {
     }
     let Some(end) = m.last_op(block) else { return Ok(()) };
     let Some(end) = YieldOp::cast(m, end) else {
-        return Err(format!("expects regions to end with 'tensor.yield', found '{}'", m.name_text(end)));
+        return Err(format!("expects regions to end with 'tensor.yield', found '{}'", m.name_text(end)).into());
     };
     if m.operands(end.0).first().map(|&v| m.value_type(v)) != ranked_element(&m.ctx, ty) {
         return Err("body must be terminated with a `yield` operation of the tensor element type".into());

@@ -9,7 +9,7 @@ use crate::views::{Mixed, Slice, constant_entry, dropped_dims, rank_reduced};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{
     Attr, DYNAMIC, Effects, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, Traits,
-    TypeRelation, Value, op,
+    TypeRelation, Value, Violation, op,
 };
 
 /// Returns a copy of a tensor with a strided slice replaced. The source may omit unit dimensions. An out-of-bounds
@@ -110,13 +110,13 @@ fn source_and_dest(m: &Module, op: Op) -> (Value, Value) {
     (m.operands(op)[0], m.operands(op)[1])
 }
 
-fn verify(m: &Module, op: Op) -> Result<(), String> {
+fn verify(m: &Module, op: Op) -> Result<(), Violation> {
     let (source, dest) = source_and_dest(m, op);
     m.args(op).map_or(Ok(()), |args| verify_slice(&args, m.value_type(dest), m.value_type(source)))
 }
 
 /// Verifies that the destination is a shared output: a block argument of the loop.
-fn verify_parallel(m: &Module, op: Op) -> Result<(), String> {
+fn verify_parallel(m: &Module, op: Op) -> Result<(), Violation> {
     let (_, dest) = source_and_dest(m, op);
     if m.defining_op(dest).is_some() || m.def_block(dest) != m.parent_op(op).and_then(|end| m.parent_block(end)) {
         return Err("may only insert into an output block argument".into());

@@ -12,7 +12,8 @@ use gradus_ir::control::{Event, Next};
 use gradus_ir::effects::is_speculatable;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{
-    AttrKind, AttrText, Context, DYNAMIC, Effects, Module, Op, OpArgs, OpDecl, Region, Traits, Type, Value, op,
+    AttrKind, AttrText, Context, DYNAMIC, Effects, Module, Op, OpArgs, OpDecl, Region, Traits, Type, Value, Violation,
+    op,
 };
 
 /// Pads a tensor with elements computed by a region from their indices in the result. Negative padding crops. `nofold`
@@ -111,7 +112,7 @@ fn padding_value(m: &Module, region: Region) -> Option<Value> {
     }
 }
 
-fn verify(m: &Module, op: Op) -> Result<(), String> {
+fn verify(m: &Module, op: Op) -> Result<(), Violation> {
     let ctx = &m.ctx;
     let pad = PadOp(op);
     let (from, to) = (m.value_type(pad.source(m)), m.value_type(pad.result(m)));
@@ -122,36 +123,38 @@ fn verify(m: &Module, op: Op) -> Result<(), String> {
         if open != given {
             return Err(format!(
                 "expected the number of '{group}' to match the number of dynamic entries in '{statics}' ({given} vs {open})"
-            ));
+            ).into());
         }
     }
     let Some(want) = padded_type(ctx, from, &margins(&args)) else {
         let (from, to) = (ctx.display_type(from), ctx.display_type(to));
-        return Err(format!("failed to infer expectedType from sourceType '{from}', specified resultType is '{to}'"));
+        return Err(
+            format!("failed to infer expectedType from sourceType '{from}', specified resultType is '{to}'").into()
+        );
     };
     let (have, known) = (shape(ctx, to), shape(ctx, want));
     let fits = have.len() == known.len() && have.iter().zip(known).all(|(a, b)| a == b || *b == DYNAMIC);
     if !fits || ctx.element_type(from) != ctx.element_type(to) {
         let (have, want) = (ctx.display_type(to), ctx.display_type(want));
-        return Err(format!("specified type '{have}' does not match the inferred type '{want}'"));
+        return Err(format!("specified type '{have}' does not match the inferred type '{want}'").into());
     }
     verify_region(m, pad.region(m), known.len(), ctx.element_type(to))
 }
 
-fn verify_region(m: &Module, region: Region, rank: usize, elem: Type) -> Result<(), String> {
+fn verify_region(m: &Module, region: Region, rank: usize, elem: Type) -> Result<(), Violation> {
     let Some(block) = m.entry(region) else {
         return Err("region #0 ('region') failed to verify constraint: region with 1 blocks".into());
     };
     let args = m.block_args(block);
     if args.len() != rank {
-        return Err(format!("expected the block to have {rank} arguments"));
+        return Err(format!("expected the block to have {rank} arguments").into());
     }
     if let Some(i) = args.iter().position(|&arg| m.value_type(arg) != Type::INDEX) {
-        return Err(format!("expected block argument {} to be an index", i + 1));
+        return Err(format!("expected block argument {} to be an index", i + 1).into());
     }
     let Some(end) = m.last_op(block) else { return Ok(()) };
     let Some(end) = YieldOp::cast(m, end) else {
-        return Err(format!("expects regions to end with 'tensor.yield', found '{}'", m.name_text(end)));
+        return Err(format!("expects regions to end with 'tensor.yield', found '{}'", m.name_text(end)).into());
     };
     if m.operands(end.0).first().map(|&v| m.value_type(v)) != Some(elem) {
         return Err("expected yield type to match shape element type".into());

@@ -8,7 +8,7 @@ use crate::views::{self, Mixed, REASSOCIATION, Reassociation, ReshapeOps, add_mi
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{
     Attr, Context, DYNAMIC, Effects, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter,
-    Type, Value, op,
+    Type, Value, Violation, op,
 };
 
 /// Collapses groups of adjacent dimensions into one each.
@@ -96,12 +96,12 @@ fn reshape_of(m: &Module, op: Op) -> (Type, Type, Reassociation) {
     (m.value_type(m.operands(op)[0]), m.value_type(m.result(op, 0)), groups)
 }
 
-fn verify_collapse(m: &Module, op: Op) -> Result<(), String> {
+fn verify_collapse(m: &Module, op: Op) -> Result<(), Violation> {
     let (expanded, collapsed, groups) = reshape_of(m, op);
     verify_groups(&m.ctx, expanded, collapsed, &groups)
 }
 
-fn verify_expand(m: &Module, op: Op) -> Result<(), String> {
+fn verify_expand(m: &Module, op: Op) -> Result<(), Violation> {
     let ctx = &m.ctx;
     let (collapsed, expanded, groups) = reshape_of(m, op);
     let rank = shape(ctx, expanded).len();
@@ -110,26 +110,28 @@ fn verify_expand(m: &Module, op: Op) -> Result<(), String> {
             "expected the expanded type, '{}' to have a higher (or same) rank than the collapsed type, '{}'.",
             ctx.display_type(expanded),
             ctx.display_type(collapsed)
-        ));
+        )
+        .into());
     }
     let stated = m.args(op).and_then(|args| args.ints("static_output_shape")).unwrap_or_default();
     if stated.len() != rank {
         return Err(format!(
             "expected number of static shape dims to be equal to the output rank ({rank}) but found {} inputs instead",
             stated.len()
-        ));
+        )
+        .into());
     }
     let (open, given) = (dynamic_dims(&stated), ExpandShapeOp(op).output_shape(m).len());
     if open != given {
         return Err(format!(
             "mismatch in dynamic dims in output_shape and static_output_shape: static_output_shape has {open} dynamic dims while output_shape has {given} values"
-        ));
+        ).into());
     }
     verify_groups(ctx, expanded, collapsed, &groups)
 }
 
 /// Verifies that `groups` partition the dimensions of `expanded` in order, and match the dimensions of `collapsed`.
-fn verify_groups(ctx: &Context, expanded: Type, collapsed: Type, groups: &[Vec<i64>]) -> Result<(), String> {
+fn verify_groups(ctx: &Context, expanded: Type, collapsed: Type, groups: &[Vec<i64>]) -> Result<(), Violation> {
     let (Some(fine), Some(coarse)) = (ctx.shape(expanded), ctx.shape(collapsed)) else {
         return Err("requires ranked tensors".into());
     };
@@ -138,19 +140,22 @@ fn verify_groups(ctx: &Context, expanded: Type, collapsed: Type, groups: &[Vec<i
     }
     if coarse.len() != groups.len() {
         let (rank, count) = (coarse.len(), groups.len());
-        return Err(format!("expected collapsed rank ({rank}) to equal the number of reassociation maps ({count})."));
+        return Err(
+            format!("expected collapsed rank ({rank}) to equal the number of reassociation maps ({count}).").into()
+        );
     }
     let size = groups.iter().flatten().max().map_or(0, |&last| last.saturating_add(1).max(0));
     if !groups.is_empty() && size != fine.len() as i64 {
         let rank = fine.len();
         return Err(format!(
             "expected reassociation map #0 to have size equal to the expanded rank ({rank}), but it is  {size}."
-        ));
+        )
+        .into());
     }
     let mut next = 0..;
     for (i, group) in groups.iter().enumerate() {
         if !group.iter().all(|&dim| next.next() == Some(dim)) {
-            return Err(format!("expected reassociation map #{i} to be valid and contiguous."));
+            return Err(format!("expected reassociation map #{i} to be valid and contiguous.").into());
         }
     }
     for (i, (group, &extent)) in groups.iter().zip(coarse).enumerate() {
@@ -159,18 +164,18 @@ fn verify_groups(ctx: &Context, expanded: Type, collapsed: Type, groups: &[Vec<i
     let want = ctx.with_element(collapsed, ctx.element_type(expanded));
     if want != collapsed {
         let (want, have) = (ctx.display_type(want), ctx.display_type(collapsed));
-        return Err(format!("expected collapsed type to be '{want}', but got '{have}'"));
+        return Err(format!("expected collapsed type to be '{want}', but got '{have}'").into());
     }
     Ok(())
 }
 
-fn verify_extent(i: usize, have: i64, want: i64) -> Result<(), String> {
+fn verify_extent(i: usize, have: i64, want: i64) -> Result<(), Violation> {
     match want {
         _ if have == want => Ok(()),
         DYNAMIC => Err(format!(
             "expected dimension {i} of collapsed type to be dynamic since one or more of the corresponding dimensions in the expanded type is dynamic"
-        )),
-        _ => Err(format!("expected dimension {i} of collapsed type to be static value of {want}")),
+        ).into()),
+        _ => Err(format!("expected dimension {i} of collapsed type to be static value of {want}").into()),
     }
 }
 

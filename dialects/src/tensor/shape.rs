@@ -7,7 +7,7 @@ use crate::views::has_constant_dimension;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{
     Attr, DYNAMIC, Effects, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, Traits,
-    Type, TypeData, Value, op,
+    Type, TypeData, Value, Violation, op,
 };
 
 /// Returns the extent of a dimension. A dimension out of range is undefined behavior.
@@ -202,7 +202,7 @@ fn states_shape(args: &OpArgs<'_>, extents: &[i64]) -> bool {
     elements.len() == extents.len() && elements.iter().enumerate().all(is_extent)
 }
 
-fn verify_reshape(m: &Module, op: Op) -> Result<(), String> {
+fn verify_reshape(m: &Module, op: Op) -> Result<(), Violation> {
     let ctx = &m.ctx;
     let op = ReshapeOp(op);
     let (from, to) = (m.value_type(op.source(m)), m.value_type(op.result(m)));

@@ -7,7 +7,8 @@ use crate::directives::DYNAMIC_INDEX_LIST;
 use crate::views::{Mixed, RankError, Slice, constant_entry, dropped_dims, fold_entries, rank_reduced};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{
-    Attr, Context, Effects, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, Rewriter, Traits, Type, Value, op,
+    Attr, Context, Effects, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, Rewriter, Traits, Type, Value,
+    Violation, op,
 };
 
 /// Extracts a strided slice. Unit dimensions may be omitted from the result type. An out-of-bounds slice is undefined
@@ -61,7 +62,7 @@ const SLICE_OF_CAST: Pattern = Pattern { name: "slice of cast", run: slice_of_ca
 // ---- shared by slice ops
 
 /// Verifies the lists of a slice of `whole`, and that `part` is its type, possibly rank-reduced.
-pub(super) fn verify_slice(args: &OpArgs<'_>, whole: Type, part: Type) -> Result<(), String> {
+pub(super) fn verify_slice(args: &OpArgs<'_>, whole: Type, part: Type) -> Result<(), Violation> {
     let ctx = args.ctx();
     let extents = shape(ctx, whole);
     Slice::verify(args, [extents.len(); 3])?;
@@ -127,13 +128,13 @@ pub(super) fn part_type(ctx: &Context, before: &Slice, after: &Slice, whole: Typ
 
 // ---- tensor.extract_slice
 
-fn verify_extract_slice(m: &Module, op: Op) -> Result<(), String> {
+fn verify_extract_slice(m: &Module, op: Op) -> Result<(), Violation> {
     let slice = ExtractSliceOp(op);
     let (whole, part) = (m.value_type(slice.source(m)), m.value_type(slice.result(m)));
     m.args(op).map_or(Ok(()), |args| verify_slice(&args, whole, part))
 }
 
-fn infer_extract_slice(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
+fn infer_extract_slice(args: &OpArgs<'_>) -> Result<Vec<Type>, Violation> {
     // The result may be rank-reduced; `verify` checks the type.
     if let [part] = *args.result_types {
         return Ok(vec![part]);

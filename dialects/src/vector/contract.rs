@@ -207,7 +207,7 @@ fn contract(args: &OpArgs<'_>, data: &[Datum], mask: Option<&[bool]>) -> Result<
     let list = |(datum, shape): (&Datum, &Vec<usize>)| stored(datum, shape.iter().product());
     let mut lists = data.iter().zip([&lhs, &rhs, &out]).map(list).collect::<Result<Vec<_>, Trap>>()?;
     let at = |map: &AffineMap, shape: &[usize], index: &[usize]| {
-        data::number(shape, dims(map).into_iter().map(|d| index[d.unwrap_or(0)]))
+        data::linear_index(shape, dims(map).into_iter().map(|d| index[d.unwrap_or(0)]))
     };
     let sums = OpArgs { operands: &args.operands[2..], ..*args };
     let times = if ctx.float_kind(elem).is_some() { arith::MulFOp::INFO } else { arith::MulIOp::INFO };

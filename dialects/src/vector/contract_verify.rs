@@ -4,9 +4,9 @@ use super::contract::{ContractionOp, OuterProductOp, dims, maps_of};
 use super::reduce::{is_supported, kind_of};
 use super::types::{check, same_element, scalable, shape, vector, vector_type};
 use gradus_ir::affine::AffineMap;
-use gradus_ir::{Context, Module, Op, Signedness, Type, TypeData};
+use gradus_ir::{Context, Module, Op, Signedness, Type, TypeData, Violation};
 
-pub(super) fn verify_contract(m: &Module, op: Op) -> Result<(), String> {
+pub(super) fn verify_contract(m: &Module, op: Op) -> Result<(), Violation> {
     let (this, ctx) = (ContractionOp(op), &m.ctx);
     same_element(m, this.lhs(m), this.rhs(m), "lhs and rhs")?;
     let types = [this.lhs(m), this.rhs(m), this.acc(m)].map(|v| m.value_type(v));
@@ -18,7 +18,7 @@ pub(super) fn verify_contract(m: &Module, op: Op) -> Result<(), String> {
     let maps = maps_of(ctx, this.indexing_maps(m));
     let reductions = reductions(m, op);
     for (i, &ty) in types.iter().enumerate() {
-        let Some(map) = maps.get(i) else { return Err(format!("expected indexing map {i} to have no symbols")) };
+        let Some(map) = maps.get(i) else { return Err(format!("expected indexing map {i} to have no symbols").into()) };
         verify_map(map, i, reductions.len(), shape(ctx, ty).len())?;
     }
     let pairs = shared_dims(&maps, &reductions, true);
@@ -39,7 +39,7 @@ pub(super) fn reductions(m: &Module, op: Op) -> Vec<bool> {
     types.iter().map(|&a| super::types::word(&m.ctx, a) == "reduction").collect()
 }
 
-fn verify_map(map: &AffineMap, i: usize, inputs: usize, rank: usize) -> Result<(), String> {
+fn verify_map(map: &AffineMap, i: usize, inputs: usize, rank: usize) -> Result<(), Violation> {
     check(map.num_symbols == 0, || format!("expected indexing map {i} to have no symbols"))?;
     check(map.num_dims as usize == inputs, || format!("expected indexing map {i} to have {inputs} number of inputs"))?;
     check(map.results.len() == rank, || format!("expected indexing map {i} to have {rank} number of outputs"))?;
@@ -83,7 +83,7 @@ fn verify_output(
     result: Type,
     pairs: &[(usize, usize)],
     batch: &[(usize, usize)],
-) -> Result<(), String> {
+) -> Result<(), Violation> {
     let lhs = shape(ctx, types[0]).len() - pairs.len();
     let rhs = shape(ctx, types[1]).len() - pairs.len() - batch.len();
     let invalid = || "invalid accumulator/result vector shape".to_owned();
@@ -105,7 +105,7 @@ fn verify_output(
 }
 
 /// Verifies that every dimension occurs in an operand.
-fn verify_all_used(ctx: &Context, maps: &[&AffineMap]) -> Result<(), String> {
+fn verify_all_used(ctx: &Context, maps: &[&AffineMap]) -> Result<(), Violation> {
     let used: Vec<Option<usize>> = maps.iter().flat_map(|map| dims(map)).collect();
     check((0..maps[0].num_dims as usize).all(|d| used.contains(&Some(d))), || {
         let results: Vec<_> = maps.iter().flat_map(|map| map.results.iter().cloned()).collect();
@@ -116,7 +116,7 @@ fn verify_all_used(ctx: &Context, maps: &[&AffineMap]) -> Result<(), String> {
     })
 }
 
-pub(super) fn verify_outer_product(m: &Module, op: Op) -> Result<(), String> {
+pub(super) fn verify_outer_product(m: &Module, op: Op) -> Result<(), Violation> {
     let (this, ctx) = (OuterProductOp(op), &m.ctx);
     same_element(m, this.lhs(m), this.result(m), "lhs operand and result")?;
     same_element(m, this.rhs(m), this.result(m), "rhs operand and result")?;

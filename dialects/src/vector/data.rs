@@ -71,7 +71,7 @@ pub(super) fn indices(shape: &[usize]) -> impl Iterator<Item = Vec<usize>> + '_ 
 }
 
 /// Returns the linear index of in-bounds indices.
-pub(super) fn number(shape: &[usize], index: impl IntoIterator<Item = usize>) -> usize {
+pub(super) fn linear_index(shape: &[usize], index: impl IntoIterator<Item = usize>) -> usize {
     shape.iter().zip(index).fold(0, |n, (&d, i)| n * d + i)
 }
 

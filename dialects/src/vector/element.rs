@@ -8,7 +8,7 @@ use crate::constraint::{ANY, I64_ARRAY, INDEX, VECTOR};
 use crate::directives::DYNAMIC_INDEX_LIST;
 use crate::views::{Mixed, mixed_entries, runtime_entries};
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{DYNAMIC, Module, Op, OpArgs, Traits, Type, TypeRelation, op};
+use gradus_ir::{DYNAMIC, Module, Op, OpArgs, Traits, Type, TypeRelation, Violation, op};
 
 /// Extracts the element or sub-vector at a position in the leading dimensions. The position -1, or one out of bounds,
 /// yields poison.
@@ -86,13 +86,13 @@ pub(super) fn static_positions(m: &Module, op: Op) -> Option<Vec<i64>> {
     positions(m, op).into_iter().map(known).collect()
 }
 
-fn infer_extract(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
+fn infer_extract(args: &OpArgs<'_>) -> Result<Vec<Type>, Violation> {
     let positions = args.ints("static_position").ok_or("requires attribute 'static_position'")?;
     Ok(vec![without_leading(args.ctx(), args.operand_type(0), positions.len())])
 }
 
 /// Verifies that there is an operand per placeholder.
-fn verify_placeholders(args: &OpArgs<'_>) -> Result<(), String> {
+fn verify_placeholders(args: &OpArgs<'_>) -> Result<(), Violation> {
     let positions = args.ints("static_position").unwrap_or_default();
     let placeholders = positions.iter().filter(|&&n| n == DYNAMIC).count();
     check(placeholders == args.operand("dynamic_position").len(), || {
@@ -100,7 +100,7 @@ fn verify_placeholders(args: &OpArgs<'_>) -> Result<(), String> {
     })
 }
 
-fn verify_extract(m: &Module, op: Op) -> Result<(), String> {
+fn verify_extract(m: &Module, op: Op) -> Result<(), Violation> {
     let Some(args) = m.args(op) else { return Ok(()) };
     let (this, ctx) = (ExtractOp(op), &m.ctx);
     let (source, result) = (this.source(m), this.result(m));
@@ -132,7 +132,7 @@ fn verify_extract(m: &Module, op: Op) -> Result<(), String> {
     })
 }
 
-fn verify_insert(m: &Module, op: Op) -> Result<(), String> {
+fn verify_insert(m: &Module, op: Op) -> Result<(), Violation> {
     let Some(args) = m.args(op) else { return Ok(()) };
     let (this, ctx) = (InsertOp(op), &m.ctx);
     let (value, dest) = (this.value_to_store(m), this.dest(m));

@@ -5,7 +5,7 @@ use super::elements_fold as patterns;
 use super::types::{FIXED_VECTOR, STEP_VECTOR, check, count, vector};
 use crate::constraint::ANY;
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{Module, Op, OpArgs, Traits, Type, TypeRelation, Value, op};
+use gradus_ir::{Module, Op, OpArgs, Traits, Type, TypeRelation, Value, Violation, op};
 
 /// Vector of scalars in row-major order.
 ///
@@ -68,13 +68,13 @@ pub struct StepOp {
     result: OpResult<STEP_VECTOR>,
 }
 
-fn verify_elements(m: &Module, shaped: Value, n: usize, name: &str) -> Result<(), String> {
+fn verify_elements(m: &Module, shaped: Value, n: usize, name: &str) -> Result<(), Violation> {
     check(count(&m.ctx, m.value_type(shaped)) == n as i64, || {
         format!("failed to verify that shaped type '{name}' matches 'elements' element count and types")
     })
 }
 
-fn infer_to_elements(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
+fn infer_to_elements(args: &OpArgs<'_>) -> Result<Vec<Type>, Violation> {
     let (ctx, ty) = (args.ctx(), args.operand_type(0));
     let n = usize::try_from(count(ctx, ty)).ok().filter(|&n| n <= MAX_RESULTS);
     Ok(vec![ctx.element_type(ty); n.ok_or("has too many elements")?])
@@ -83,7 +83,7 @@ fn infer_to_elements(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
 /// Maximum number of elements to decompose.
 const MAX_RESULTS: usize = 1 << 20;
 
-fn verify_to_elements(m: &Module, op: Op) -> Result<(), String> {
+fn verify_to_elements(m: &Module, op: Op) -> Result<(), Violation> {
     let source = ToElementsOp(op).source(m);
     verify_elements(m, source, m.num_results(op), "source").and_then(|()| {
         let elem = m.ctx.element_type(m.value_type(source));

@@ -11,7 +11,7 @@ use crate::memref::indices;
 use crate::memref::types::ALIGNMENT;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::memory::Memory;
-use gradus_ir::{Access, Effects, Module, Op, OpArgs, Tensor, Value, op};
+use gradus_ir::{Access, Effects, Module, Op, OpArgs, Tensor, Value, Violation, op};
 
 /// Masked gather: loads the elements with true mask at individual offsets in the last dimension. Other elements are
 /// those of `pass_thru`.
@@ -76,11 +76,11 @@ pub struct ScatterOp {
     result: OptResult<RANKED_TENSOR>,
 }
 
-fn verify_base(m: &Module, base: Value) -> Result<(), String> {
+fn verify_base(m: &Module, base: Value) -> Result<(), Violation> {
     check(m.ctx.shape(m.value_type(base)).is_some(), || "requires base to be a memref or ranked tensor type".into())
 }
 
-fn verify_gather(m: &Module, op: Op) -> Result<(), String> {
+fn verify_gather(m: &Module, op: Op) -> Result<(), Violation> {
     let this = GatherOp(op);
     verify_base(m, this.base(m))?;
     access(m, this.base(m), this.result(m), &this.offsets(m), "result")?;
@@ -89,7 +89,7 @@ fn verify_gather(m: &Module, op: Op) -> Result<(), String> {
     same_type(m, this.pass_thru(m), this.result(m), PASS_THRU)
 }
 
-fn verify_scatter(m: &Module, op: Op) -> Result<(), String> {
+fn verify_scatter(m: &Module, op: Op) -> Result<(), Violation> {
     let (this, words) = (ScatterOp(op), "valueToStore");
     verify_base(m, this.base(m))?;
     access(m, this.base(m), this.value_to_store(m), &this.offsets(m), words)?;
@@ -112,7 +112,7 @@ fn places(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Vec<i64>>, Trap> {
 }
 
 /// Returns the linear index of a tensor element.
-fn number(tensor: &Tensor, place: &[i64]) -> Result<usize, Trap> {
+fn linear_index(tensor: &Tensor, place: &[i64]) -> Result<usize, Trap> {
     data::position(tensor.shape(), place)
 }
 
@@ -128,7 +128,7 @@ fn gather(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<
     for ((element, place), _) in all.iter_mut().zip(&places).zip(&mask).filter(|(_, mask)| **mask) {
         *element = match &data[0] {
             tensor if !is_memory(args) => match tensor.masked() {
-                Some((dense, _)) => data::element_of(tensor, number(dense, place)?)?,
+                Some((dense, _)) => data::element_of(tensor, linear_index(dense, place)?)?,
                 None => Datum::Poison,
             },
             base => memory.load(base.memref()?, place)?,
@@ -159,7 +159,7 @@ fn scatter(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec
     let (mut elements, mut numbers) = (Vec::new(), Vec::new());
     for (element, place) in written {
         elements.push(element.clone());
-        numbers.push(number(dense, place)?);
+        numbers.push(linear_index(dense, place)?);
     }
     Ok(vec![data::put_scalars(&elements, &data[0], &numbers)?])
 }

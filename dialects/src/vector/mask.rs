@@ -11,7 +11,7 @@ use gradus_ir::control::{Event, Next};
 use gradus_ir::effects::is_memory_free;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::memory::Memory;
-use gradus_ir::{Effects, Module, Op, OpArgs, OpDecl, Traits, VSCALE, Value, op};
+use gradus_ir::{Effects, Module, Op, OpArgs, OpDecl, Traits, VSCALE, Value, Violation, op};
 
 /// Mask that is true in a block at the origin with dynamic sizes, which are clamped to the extents.
 ///
@@ -93,7 +93,7 @@ pub struct YieldOp {
     operands: Operands<ANY>,
 }
 
-fn verify_create(m: &Module, op: Op) -> Result<(), String> {
+fn verify_create(m: &Module, op: Op) -> Result<(), Violation> {
     let (rank, given) = (shape(&m.ctx, m.value_type(m.result(op, 0))).len(), m.operands(op).len());
     if rank == 0 {
         return check(given == 1, || "must specify exactly one operand for 0-D create_mask".into());
@@ -101,7 +101,7 @@ fn verify_create(m: &Module, op: Op) -> Result<(), String> {
     check(given == rank, || "must specify an operand for each result vector dimension".into())
 }
 
-fn verify_constant(m: &Module, op: Op) -> Result<(), String> {
+fn verify_constant(m: &Module, op: Op) -> Result<(), Violation> {
     let ty = m.value_type(m.result(op, 0));
     let (extents, sizes) = (shape(&m.ctx, ty), super::slice::ints(m, op, "mask_dim_sizes"));
     if extents.is_empty() {

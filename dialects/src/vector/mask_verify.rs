@@ -7,7 +7,7 @@ use super::mask::{MaskOp, YieldOp};
 use super::reduce::{MultiDimReductionOp, ReductionOp};
 use super::transfer::{TransferReadOp, TransferWriteOp, mask_type};
 use super::types::{check, vector, vector_type};
-use gradus_ir::{Context, Module, Op, OpDecl, Type, Value};
+use gradus_ir::{Context, Module, Op, OpDecl, Type, Value, Violation};
 
 /// A maskable op.
 struct Maskable {
@@ -51,7 +51,7 @@ fn maskable(m: &Module, op: Op) -> Option<Maskable> {
     Some(Maskable { mask: vector_type(ctx, &sizes, &flags, Type::I1), passthru: false })
 }
 
-pub(super) fn verify_mask_op(m: &Module, op: Op) -> Result<(), String> {
+pub(super) fn verify_mask_op(m: &Module, op: Op) -> Result<(), Violation> {
     let this = MaskOp(op);
     let entry = m.entry(this.mask_region(m)).filter(|_| m.has_one_block(this.mask_region(m)));
     let Some(block) = entry else {
@@ -73,7 +73,7 @@ pub(super) fn verify_mask_op(m: &Module, op: Op) -> Result<(), String> {
     }
 }
 
-fn verify_masked(m: &Module, this: MaskOp, masked: Op, yielded: &[Value]) -> Result<(), String> {
+fn verify_masked(m: &Module, this: MaskOp, masked: Op, yielded: &[Value]) -> Result<(), Violation> {
     let ctx = &m.ctx;
     let Some(maskable) = maskable(m, masked) else {
         return Err("expects a MaskableOpInterface within the mask region".into());

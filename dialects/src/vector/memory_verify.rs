@@ -2,22 +2,22 @@
 
 use super::memory::{CompressStoreOp, ExpandLoadOp, LoadOp, MaskedLoadOp, MaskedStoreOp, StoreOp, TypeCastOp};
 use super::types::{check, count, is_scalable, shape, vector};
-use gradus_ir::{Context, Module, Op, Type, Value, ValueList};
+use gradus_ir::{Context, Module, Op, Type, Value, ValueList, Violation};
 
 /// Verifies an access of elements of the vector `value` to `base`.
-pub(super) fn access(m: &Module, base: Value, value: Value, indices: &ValueList, what: &str) -> Result<(), String> {
+pub(super) fn access(m: &Module, base: Value, value: Value, indices: &ValueList, what: &str) -> Result<(), Violation> {
     let elem = |v: Value| m.ctx.element_type(m.value_type(v));
     check(elem(base) == elem(value), || format!("base and {what} element type should match"))?;
     rank(m, base, indices)
 }
 
-fn rank(m: &Module, base: Value, indices: &ValueList) -> Result<(), String> {
+fn rank(m: &Module, base: Value, indices: &ValueList) -> Result<(), Violation> {
     let rank = m.ctx.shape(m.value_type(base)).map_or(0, <[i64]>::len);
     check(indices.len() == rank, || format!("requires {rank} indices"))
 }
 
 /// Verifies that the innermost stride is one.
-fn unit_stride(ctx: &Context, base: Type, value: Type) -> Result<(), String> {
+fn unit_stride(ctx: &Context, base: Type, value: Type) -> Result<(), Violation> {
     if !is_scalable(ctx, value) && count(ctx, value) == 1 {
         return Ok(());
     }
@@ -28,13 +28,13 @@ fn unit_stride(ctx: &Context, base: Type, value: Type) -> Result<(), String> {
 }
 
 /// Operand names of `load` and `store` in messages.
-struct Words {
+struct OperandNames {
     rank: &'static str,
     vectors: &'static str,
     elements: &'static str,
 }
 
-fn whole(m: &Module, base: Value, value: Value, indices: &ValueList, words: &Words) -> Result<(), String> {
+fn whole(m: &Module, base: Value, value: Value, indices: &ValueList, words: &OperandNames) -> Result<(), Violation> {
     let ctx = &m.ctx;
     let (memory, ty) = (m.value_type(base), m.value_type(value));
     unit_stride(ctx, memory, ty)?;
@@ -47,9 +47,9 @@ fn whole(m: &Module, base: Value, value: Value, indices: &ValueList, words: &Wor
     rank(m, base, indices)
 }
 
-pub(super) fn load(m: &Module, op: Op) -> Result<(), String> {
+pub(super) fn load(m: &Module, op: Op) -> Result<(), Violation> {
     let this = LoadOp(op);
-    let words = Words {
+    let words = OperandNames {
         rank: "destination memref has lower rank than the result vector",
         vectors: "base memref and result vector types should match",
         elements: "base and result element types should match",
@@ -57,9 +57,9 @@ pub(super) fn load(m: &Module, op: Op) -> Result<(), String> {
     whole(m, this.base(m), this.result(m), &this.indices(m), &words)
 }
 
-pub(super) fn store(m: &Module, op: Op) -> Result<(), String> {
+pub(super) fn store(m: &Module, op: Op) -> Result<(), Violation> {
     let this = StoreOp(op);
-    let words = Words {
+    let words = OperandNames {
         rank: "source memref has lower rank than the vector to store",
         vectors: "base memref and valueToStore vector types should match",
         elements: "base and valueToStore element type should match",
@@ -68,46 +68,46 @@ pub(super) fn store(m: &Module, op: Op) -> Result<(), String> {
 }
 
 /// Verifies that two vectors have the same shape.
-pub(super) fn same_shape(m: &Module, a: Value, b: Value, message: &str) -> Result<(), String> {
+pub(super) fn same_shape(m: &Module, a: Value, b: Value, message: &str) -> Result<(), Violation> {
     let [a, b] = [a, b].map(|v| m.ctx.with_element(m.value_type(v), Type::I1));
     check(a == b, || message.to_owned())
 }
 
 /// Verifies that two values have the same type.
-pub(super) fn same_type(m: &Module, a: Value, b: Value, message: &str) -> Result<(), String> {
+pub(super) fn same_type(m: &Module, a: Value, b: Value, message: &str) -> Result<(), Violation> {
     check(m.value_type(a) == m.value_type(b), || message.to_owned())
 }
 
 /// Error for a wrong pass-through type.
 pub(super) const PASS_THRU: &str = "expected pass_thru of same type as result type";
 
-pub(super) fn masked_load(m: &Module, op: Op) -> Result<(), String> {
+pub(super) fn masked_load(m: &Module, op: Op) -> Result<(), Violation> {
     let this = MaskedLoadOp(op);
     access(m, this.base(m), this.result(m), &this.indices(m), "result")?;
     same_shape(m, this.result(m), this.mask(m), "expected result shape to match mask shape")?;
     same_type(m, this.pass_thru(m), this.result(m), PASS_THRU)
 }
 
-pub(super) fn masked_store(m: &Module, op: Op) -> Result<(), String> {
+pub(super) fn masked_store(m: &Module, op: Op) -> Result<(), Violation> {
     let this = MaskedStoreOp(op);
     access(m, this.base(m), this.value_to_store(m), &this.indices(m), "valueToStore")?;
     same_shape(m, this.value_to_store(m), this.mask(m), "expected valueToStore shape to match mask shape")
 }
 
-pub(super) fn expand(m: &Module, op: Op) -> Result<(), String> {
+pub(super) fn expand(m: &Module, op: Op) -> Result<(), Violation> {
     let this = ExpandLoadOp(op);
     access(m, this.base(m), this.result(m), &this.indices(m), "result")?;
     same_shape(m, this.result(m), this.mask(m), "expected result dim to match mask dim")?;
     same_type(m, this.pass_thru(m), this.result(m), PASS_THRU)
 }
 
-pub(super) fn compress(m: &Module, op: Op) -> Result<(), String> {
+pub(super) fn compress(m: &Module, op: Op) -> Result<(), Violation> {
     let this = CompressStoreOp(op);
     access(m, this.base(m), this.value_to_store(m), &this.indices(m), "valueToStore")?;
     same_shape(m, this.value_to_store(m), this.mask(m), "expected valueToStore dim to match mask dim")
 }
 
-pub(super) fn type_cast(m: &Module, op: Op) -> Result<(), String> {
+pub(super) fn type_cast(m: &Module, op: Op) -> Result<(), Violation> {
     let (this, ctx) = (TypeCastOp(op), &m.ctx);
     let [from, to] = [this.memref(m), this.result(m)].map(|v| m.value_type(v));
     check(ctx.has_identity_layout(from), || "expects operand to be a memref with identity layout".into())?;

@@ -4,7 +4,7 @@ use super::data;
 use super::types::{PRINTABLE, PUNCTUATION, SCALABLE_1D, VECTOR_1D, check, shape};
 use crate::constraint::{I64, INDEX, STRING};
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{Effects, Module, Op, OpArgs, Traits, Type, TypeRelation, VSCALE, Value, op};
+use gradus_ir::{Effects, Module, Op, OpArgs, Traits, Type, TypeRelation, VSCALE, Value, Violation, op};
 use std::ops::Range;
 
 /// Runtime multiple of the length of scalable vectors (`vscale`).
@@ -89,7 +89,7 @@ pub struct PrintOp {
     string_literal: OptAttribute<STRING>,
 }
 
-fn verify_part(m: &Module, part: Value, whole: Value, op: Op, name: &str) -> Result<(), String> {
+fn verify_part(m: &Module, part: Value, whole: Value, op: Op, name: &str) -> Result<(), Violation> {
     let elem = |v: Value| m.ctx.element_type(m.value_type(v));
     let of = if name == "result" { "source, result" } else { "valueToStore, dest" };
     check(elem(part) == elem(whole), || format!("failed to verify that all of {{{of}}} have same element type"))?;
@@ -98,7 +98,7 @@ fn verify_part(m: &Module, part: Value, whole: Value, op: Op, name: &str) -> Res
     check(at % len == 0, || format!("failed to verify that position is a multiple of the {name} length."))
 }
 
-fn verify_print(m: &Module, op: Op) -> Result<(), String> {
+fn verify_print(m: &Module, op: Op) -> Result<(), Violation> {
     let this = PrintOp(op);
     let newline = this.punctuation(m).is_none_or(|p| p == m.ctx.default_attr("#vector.punctuation<newline>"));
     let alone = this.string_literal(m).is_none() || (this.source(m).is_none() && newline);

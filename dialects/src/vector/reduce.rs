@@ -11,7 +11,7 @@ use crate::constraint::{ANY, I64, VECTOR};
 use crate::memref::types::BOOL;
 use gradus_ir::eval::{Datum, Trap, eval_op};
 use gradus_ir::memory::Memory;
-use gradus_ir::{Attr, Context, Module, Op, OpArgs, Tensor, Traits, Type, TypeRelation, declared_names, op};
+use gradus_ir::{Attr, Context, Module, Op, OpArgs, Tensor, Traits, Type, TypeRelation, Violation, declared_names, op};
 
 /// Reduces a 1-D vector to a scalar, in order, starting from `acc` if present.
 ///
@@ -124,7 +124,7 @@ pub(super) fn kind_of(m: &Module, op: Op) -> String {
     m.inherent_attr(op, "kind").map_or_else(|| "add".to_owned(), |a| word(&m.ctx, a))
 }
 
-fn verify_reduction(m: &Module, op: Op) -> Result<(), String> {
+fn verify_reduction(m: &Module, op: Op) -> Result<(), Violation> {
     let (this, ctx) = (ReductionOp(op), &m.ctx);
     same_element(m, this.vector(m), this.dest(m), "source operand and result")?;
     let rank = shape(ctx, m.value_type(this.vector(m))).len();
@@ -146,7 +146,7 @@ fn reduced(ctx: &Context, ty: Type, dims: &[i64]) -> Type {
     vector_type(ctx, &extents, &flags, ctx.element_type(ty))
 }
 
-fn verify_multi_reduction(m: &Module, op: Op) -> Result<(), String> {
+fn verify_multi_reduction(m: &Module, op: Op) -> Result<(), Violation> {
     let (this, ctx) = (MultiDimReductionOp(op), &m.ctx);
     same_element(m, this.source(m), this.dest(m), "source operand and result")?;
     let [from, to] = [this.source(m), this.dest(m)].map(|v| m.value_type(v));
@@ -157,7 +157,7 @@ fn verify_multi_reduction(m: &Module, op: Op) -> Result<(), String> {
     })
 }
 
-fn verify_scan(m: &Module, op: Op) -> Result<(), String> {
+fn verify_scan(m: &Module, op: Op) -> Result<(), Violation> {
     let (this, ctx) = (ScanOp(op), &m.ctx);
     let (source, initial) = (m.value_type(this.source(m)), m.value_type(this.initial_value(m)));
     let dim = m.inherent_attr(op, "reduction_dim").and_then(|a| ctx.as_int(a)).unwrap_or(0);
@@ -230,7 +230,7 @@ fn slices<'a>(
         out.iter().zip(step).for_each(|(&dim, i)| index[dim] = i);
         let numbers = data::indices(&inner).map(|own| {
             kept.iter().zip(own).for_each(|(&dim, i)| index[dim] = i);
-            data::number(source.shape(), index.iter().copied())
+            data::linear_index(source.shape(), index.iter().copied())
         });
         data::pick(ctx, part, source, numbers)
     })
@@ -253,7 +253,7 @@ fn reduce_elements(args: &OpArgs<'_>, data: &[Datum], mask: Option<&[bool]>) -> 
     let dims = args.ints("reduction_dims").unwrap_or_default();
     for (n, index) in data::indices(&from).enumerate().filter(|(n, _)| mask.is_none_or(|mask| mask[*n])) {
         let kept = index.into_iter().enumerate().filter(|(i, _)| !dims.contains(&(*i as i64))).map(|(_, at)| at);
-        let to = data::number(&out, kept);
+        let to = data::linear_index(&out, kept);
         sums[to] = data::combine(args, elem, &kind, sums[to].clone(), source[n].clone())?;
     }
     data::value_of(ctx, ty, &sums).map(|v| vec![v])

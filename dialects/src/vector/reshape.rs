@@ -7,7 +7,7 @@ use crate::constraint::I64_LIST;
 use crate::constraint::{ANY, VECTOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::float::FloatKind;
-use gradus_ir::{Context, DType, Module, Op, OpArgs, Traits, Type, op};
+use gradus_ir::{Context, DType, Module, Op, OpArgs, Traits, Type, Violation, op};
 
 /// Broadcasts a scalar or vector along new leading dimensions and unit dimensions.
 ///
@@ -103,7 +103,7 @@ fn extent(size: i64, scalable: bool) -> String {
 }
 
 /// Returns why a broadcast to type `to` is invalid.
-pub(super) fn broadcastable(ctx: &Context, from: Type, to: Type) -> Result<(), String> {
+pub(super) fn broadcastable(ctx: &Context, from: Type, to: Type) -> Result<(), Violation> {
     let Some((sizes, flags, _)) = vector(ctx, from) else {
         return check(!ctx.is_shaped(from), || "source type is not a vector".into());
     };
@@ -118,14 +118,14 @@ pub(super) fn broadcastable(ctx: &Context, from: Type, to: Type) -> Result<(), S
     Ok(())
 }
 
-fn verify_broadcast(m: &Module, op: Op) -> Result<(), String> {
+fn verify_broadcast(m: &Module, op: Op) -> Result<(), Violation> {
     let this = BroadcastOp(op);
     let (source, result) = (this.source(m), this.vector(m));
     same_element(m, source, result, "source operand and result")?;
     broadcastable(&m.ctx, m.value_type(source), m.value_type(result))
 }
 
-fn verify_shape_cast(m: &Module, op: Op) -> Result<(), String> {
+fn verify_shape_cast(m: &Module, op: Op) -> Result<(), Violation> {
     let (this, ctx) = (ShapeCastOp(op), &m.ctx);
     let [from, to] = [this.source(m), this.result(m)].map(|v| m.value_type(v));
     check(ctx.element_type(from) == ctx.element_type(to), || "has different source and result element types".into())?;
@@ -141,14 +141,14 @@ pub(super) fn width(ctx: &Context, ty: Type) -> i64 {
     ctx.int_width(elem).or_else(|| ctx.float_kind(elem).map(FloatKind::width)).map_or(0, i64::from)
 }
 
-fn verify_bitcast(m: &Module, op: Op) -> Result<(), String> {
+fn verify_bitcast(m: &Module, op: Op) -> Result<(), Violation> {
     let (this, ctx) = (BitCastOp(op), &m.ctx);
     let [from, to] = [this.source(m), this.result(m)].map(|v| m.value_type(v));
     let (a, b) = (shape(ctx, from), shape(ctx, to));
     check(a.len() == b.len(), || "failed to verify that all of {source, result} have same rank".into())?;
     let rows = a.len().saturating_sub(1);
     if let Some(i) = (0..rows).find(|&i| a[i] != b[i]) {
-        return Err(format!("dimension size mismatch at: {i}"));
+        return Err(format!("dimension size mismatch at: {i}").into());
     }
     let bits = |shape: &[i64], ty| width(ctx, ty).saturating_mul(shape.last().copied().unwrap_or(1));
     check(bits(a, from) == bits(b, to), || {
@@ -157,7 +157,7 @@ fn verify_bitcast(m: &Module, op: Op) -> Result<(), String> {
     })
 }
 
-fn verify_transpose(m: &Module, op: Op) -> Result<(), String> {
+fn verify_transpose(m: &Module, op: Op) -> Result<(), Violation> {
     let (this, ctx) = (TransposeOp(op), &m.ctx);
     let (source, result) = (this.vector(m), this.result(m));
     same_element(m, source, result, "operand and result")?;
@@ -192,7 +192,7 @@ fn broadcast(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let leading = extents.len() - source.rank();
     let at = |index: Vec<usize>| {
         let own = index[leading..].iter().zip(source.shape()).map(|(&i, &d)| i.min(d - 1));
-        data::number(source.shape(), own)
+        data::linear_index(source.shape(), own)
     };
     data::pick(ctx, ty, source, data::indices(&extents).map(at)).map(|v| vec![v])
 }
@@ -220,7 +220,7 @@ fn transpose(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let mut own = vec![0; order.len()];
     let numbers = data::indices(&extents).map(|index| {
         order.iter().zip(index).for_each(|(&dim, i)| own[dim] = i);
-        data::number(source.shape(), own.iter().copied())
+        data::linear_index(source.shape(), own.iter().copied())
     });
     data::pick(args.ctx(), ty, source, numbers).map(|v| vec![v])
 }

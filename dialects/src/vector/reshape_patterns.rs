@@ -154,28 +154,28 @@ fn cast_of_transpose(r: &mut Rewriter<'_>, op: Op) -> bool {
 }
 
 /// Bounds of a mask, static where possible.
-enum Bounds {
+enum MaskBounds {
     Values(Vec<Value>),
     Numbers(Vec<i64>),
 }
 
-fn bounds_of(m: &Module, mask: Value) -> Option<Bounds> {
+fn bounds_of(m: &Module, mask: Value) -> Option<MaskBounds> {
     if let Some(mask) = CreateMaskOp::defining(m, mask) {
-        return Some(Bounds::Values(mask.operands(m).to_vec()));
+        return Some(MaskBounds::Values(mask.operands(m).to_vec()));
     }
-    ConstantMaskOp::defining(m, mask).map(|mask| Bounds::Numbers(ints(m, mask.0, "mask_dim_sizes")))
+    ConstantMaskOp::defining(m, mask).map(|mask| MaskBounds::Numbers(ints(m, mask.0, "mask_dim_sizes")))
 }
 
 /// Replaces `op` by a mask with the bounds selected by `choose`.
-fn replace_by_mask(r: &mut Rewriter<'_>, op: Op, bounds: &Bounds, kept: &[usize]) -> bool {
+fn replace_by_mask(r: &mut Rewriter<'_>, op: Op, bounds: &MaskBounds, kept: &[usize]) -> bool {
     let m = r.module();
     let mut state;
     match bounds {
-        Bounds::Values(values) => {
+        MaskBounds::Values(values) => {
             state = OpState::new(&m.ctx, CreateMaskOp::INFO.name, m.loc(op));
             state.operand_group(&kept.iter().map(|&i| values[i]).collect::<Vec<_>>());
         }
-        Bounds::Numbers(numbers) => {
+        MaskBounds::Numbers(numbers) => {
             state = OpState::new(&m.ctx, ConstantMaskOp::INFO.name, m.loc(op));
             let numbers: Vec<i64> = kept.iter().map(|&i| numbers[i]).collect();
             state.inherent(&m.ctx, "mask_dim_sizes", Some(m.ctx.i64_array_attr(&numbers)));
@@ -194,8 +194,8 @@ fn cast_of_mask(r: &mut Rewriter<'_>, op: Op) -> bool {
     let (extents, kept) = (shape(&m.ctx, from), shape(&m.ctx, to));
     let one = |i: usize| {
         let whole = match &bounds {
-            Bounds::Values(values) => m.constant_int(values[i]).is_some_and(|n| n > 0),
-            Bounds::Numbers(numbers) => numbers[i] == 1,
+            MaskBounds::Values(values) => m.constant_int(values[i]).is_some_and(|n| n > 0),
+            MaskBounds::Numbers(numbers) => numbers[i] == 1,
         };
         whole && extents[i] == 1 && !scalable(&m.ctx, from)[i]
     };

@@ -6,7 +6,7 @@ use super::types::{FIXED_VECTOR, RANKED_VECTOR, check, same_element, scalable, s
 use crate::constraint::I64_LIST;
 use crate::constraint::VECTOR;
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{Context, Module, Op, OpArgs, Traits, Type, TypeRelation, declared_names, op};
+use gradus_ir::{Context, Module, Op, OpArgs, Traits, Type, TypeRelation, Violation, declared_names, op};
 
 /// Selects rows of the concatenation of two vectors; index -1 is poison.
 ///
@@ -87,7 +87,7 @@ pub struct DeinterleaveOp {
     res2: OpResult<RANKED_VECTOR>,
 }
 
-fn infer_shuffle(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
+fn infer_shuffle(args: &OpArgs<'_>) -> Result<Vec<Type>, Violation> {
     let ctx = args.ctx();
     let rows = args.ints("mask").unwrap_or_default().len() as i64;
     check(rows > 0, || "invalid mask length".into())?;
@@ -97,7 +97,7 @@ fn infer_shuffle(args: &OpArgs<'_>) -> Result<Vec<Type>, String> {
     Ok(vec![vector_type(ctx, &extents, &vec![false; extents.len()], ctx.element_type(first))])
 }
 
-fn verify_shuffle(m: &Module, op: Op) -> Result<(), String> {
+fn verify_shuffle(m: &Module, op: Op) -> Result<(), Violation> {
     let (this, ctx) = (ShuffleOp(op), &m.ctx);
     same_element(m, this.v1(m), this.vector(m), "first operand v1 and result")?;
     same_element(m, this.v2(m), this.vector(m), "second operand v2 and result")?;
@@ -111,7 +111,7 @@ fn verify_shuffle(m: &Module, op: Op) -> Result<(), String> {
     check(mask.len() as i64 == out[0], || "mask length mismatch".into())?;
     let rows = a.first().unwrap_or(&1).saturating_add(*b.first().unwrap_or(&1));
     let outside = mask.iter().position(|n| !(-1..rows).contains(n));
-    outside.map_or(Ok(()), |i| Err(format!("mask index #{} out of range", i + 1)))
+    outside.map_or(Ok(()), |i| Err(format!("mask index #{} out of range", i + 1).into()))
 }
 
 /// Returns the type with a doubled last dimension.
@@ -127,7 +127,7 @@ fn doubled(ctx: &Context, ty: Type) -> Option<Type> {
     Some(vector_type(ctx, &extents, &flags, ctx.element_type(ty)))
 }
 
-fn verify_deinterleave(m: &Module, op: Op) -> Result<(), String> {
+fn verify_deinterleave(m: &Module, op: Op) -> Result<(), Violation> {
     let (this, ctx) = (DeinterleaveOp(op), &m.ctx);
     let (source, half) = (m.value_type(this.source(m)), m.value_type(this.res1(m)));
     let even = shape(ctx, source).last().is_some_and(|&d| d % 2 == 0);

@@ -4,7 +4,7 @@ use super::data;
 use super::slice_patterns as patterns;
 use super::types::{INT_ARRAY, RANKED_VECTOR, check, same_element, scalable, shape, vector_type};
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{Module, Op, OpArgs, Traits, Type, TypeRelation, op};
+use gradus_ir::{Module, Op, OpArgs, Traits, Type, TypeRelation, Violation, op};
 
 /// Extracts a block of a vector, given by offsets and sizes in the leading dimensions.
 ///
@@ -69,7 +69,7 @@ pub(super) fn ints(m: &Module, op: Op, name: &str) -> Vec<i64> {
 }
 
 /// Verifies that every number is at least `low` and at most the extent, or below it if `below`.
-fn confined(numbers: &[i64], extents: &[i64], name: &str, low: i64, below: bool) -> Result<(), String> {
+fn confined(numbers: &[i64], extents: &[i64], name: &str, low: i64, below: bool) -> Result<(), Violation> {
     for (i, (&n, &extent)) in numbers.iter().zip(extents).enumerate() {
         let end = extent.saturating_add(i64::from(!below));
         check(low <= n && n < end, || format!("expected {name} dimension {i} to be confined to [{low}, {end})"))?;
@@ -77,12 +77,12 @@ fn confined(numbers: &[i64], extents: &[i64], name: &str, low: i64, below: bool)
     Ok(())
 }
 
-fn unit_strides(strides: &[i64]) -> Result<(), String> {
+fn unit_strides(strides: &[i64]) -> Result<(), Violation> {
     check(strides.iter().all(|&s| s == 1), || "expected strides to be confined to [1, 2)".into())
 }
 
 /// Verifies that blocks end in bounds.
-fn sums(offsets: &[i64], sizes: &[i64], extents: &[i64], what: &str) -> Result<(), String> {
+fn sums(offsets: &[i64], sizes: &[i64], extents: &[i64], what: &str) -> Result<(), Violation> {
     for (i, ((&offset, &size), &extent)) in offsets.iter().zip(sizes).zip(extents).enumerate() {
         let end = extent.saturating_add(1);
         check((0..end).contains(&offset.saturating_add(size)), || {
@@ -92,7 +92,7 @@ fn sums(offsets: &[i64], sizes: &[i64], extents: &[i64], what: &str) -> Result<(
     Ok(())
 }
 
-fn whole_scalable(i: usize, size: i64, extent: i64) -> Result<(), String> {
+fn whole_scalable(i: usize, size: i64, extent: i64) -> Result<(), Violation> {
     check(size == extent, || {
         format!(
             "expected size at idx={i} to match the corresponding base size from the input vector ({size} vs {extent})"
@@ -108,7 +108,7 @@ pub(super) fn block_type(m: &Module, source: Type, sizes: &[i64]) -> Type {
     vector_type(ctx, &all, scalable(ctx, source), ctx.element_type(source))
 }
 
-fn verify_extract(m: &Module, op: Op) -> Result<(), String> {
+fn verify_extract(m: &Module, op: Op) -> Result<(), Violation> {
     let (this, ctx) = (ExtractStridedSliceOp(op), &m.ctx);
     let (source, result) = (this.source(m), this.result(m));
     same_element(m, source, result, "operand and result")?;
@@ -131,7 +131,7 @@ fn verify_extract(m: &Module, op: Op) -> Result<(), String> {
     Ok(())
 }
 
-fn verify_insert(m: &Module, op: Op) -> Result<(), String> {
+fn verify_insert(m: &Module, op: Op) -> Result<(), Violation> {
     let (this, ctx) = (InsertStridedSliceOp(op), &m.ctx);
     let (value, dest) = (this.value_to_store(m), this.dest(m));
     same_element(m, value, dest, "operand #0 and result")?;
@@ -160,7 +160,7 @@ fn verify_insert(m: &Module, op: Op) -> Result<(), String> {
 
 /// Returns the linear indices of a block, row by row.
 pub(super) fn block(extents: &[usize], offsets: &[usize], sizes: &[usize]) -> Vec<usize> {
-    let at = |index: Vec<usize>| data::number(extents, index.into_iter().zip(offsets).map(|(i, o)| i + o));
+    let at = |index: Vec<usize>| data::linear_index(extents, index.into_iter().zip(offsets).map(|(i, o)| i + o));
     data::indices(sizes).map(at).collect()
 }
 

@@ -43,16 +43,16 @@ fn places(args: &OpArgs<'_>, data: &[Datum], ty: Type, around: Option<&[bool]>) 
         return Err(Trap::Ub(format!("index {} is out of bounds of dimension {d} of size {}", at[d], sizes[d])));
     }
     let mask = if args.operand("mask").is_empty() { None } else { Some(mask(args, data)?) };
-    let shows = |number: usize| {
-        [mask.as_deref(), around].into_iter().flatten().all(|mask| mask.get(number).copied().unwrap_or(true))
+    let shows = |linear: usize| {
+        [mask.as_deref(), around].into_iter().flatten().all(|mask| mask.get(linear).copied().unwrap_or(true))
     };
     let extents = data::extents(args.ctx(), ty)?;
     let mut used: Vec<(usize, usize)> = dims.iter().enumerate().filter_map(|(i, d)| d.map(|d| (d, i))).collect();
     used.sort_unstable();
     let mask_shape: Vec<usize> = used.iter().map(|&(_, i)| extents[i]).collect();
     let place = |index: Vec<usize>| {
-        let number = data::number(&mask_shape, used.iter().map(|&(_, i)| index[i]));
-        if !shows(number) {
+        let linear = data::linear_index(&mask_shape, used.iter().map(|&(_, i)| index[i]));
+        if !shows(linear) {
             return Ok(ElementSource::Masked);
         }
         let mut place = at.clone();

@@ -5,9 +5,9 @@ use super::reshape::width;
 use super::transfer::{TransferReadOp, TransferWriteOp, map_and_bounds, mask_of};
 use super::types::{check, shape, vector};
 use gradus_ir::affine::{AffineExpr, AffineMap};
-use gradus_ir::{AttrData, Module, Op, Type, TypeData, Value};
+use gradus_ir::{AttrData, Module, Op, Type, TypeData, Value, Violation};
 
-fn verify_indices(m: &Module, base: Value, given: usize) -> Result<(), String> {
+fn verify_indices(m: &Module, base: Value, given: usize) -> Result<(), Violation> {
     let rank = m.ctx.shape(m.value_type(base)).map_or(0, <[i64]>::len);
     check(given == rank, || format!("requires {rank} indices"))
 }
@@ -18,7 +18,7 @@ fn row_bits(m: &Module, ty: Type) -> i64 {
 }
 
 /// Verifies that vector elements consist of whole source elements.
-fn verify_bits(m: &Module, source: Type, ty: Type) -> Result<(), String> {
+fn verify_bits(m: &Module, source: Type, ty: Type) -> Result<(), Violation> {
     let elem = m.ctx.element_type(source);
     let (own, whole) = (row_bits(m, elem), row_bits(m, ty));
     let of = if vector(&m.ctx, elem).is_some() { "minor 1-D vector of the source" } else { "source element type" };
@@ -27,7 +27,7 @@ fn verify_bits(m: &Module, source: Type, ty: Type) -> Result<(), String> {
     })
 }
 
-fn verify_transfer(m: &Module, op: Op, source: Type, ty: Type, mask: Option<Value>) -> Result<(), String> {
+fn verify_transfer(m: &Module, op: Op, source: Type, ty: Type, mask: Option<Value>) -> Result<(), Violation> {
     let ctx = &m.ctx;
     let Some((map, bounds)) = map_and_bounds(m, op) else { return Ok(()) };
     let ranked = matches!(ctx.type_data(source), TypeData::MemRef { .. } | TypeData::Tensor { .. });
@@ -58,7 +58,7 @@ fn verify_transfer(m: &Module, op: Op, source: Type, ty: Type, mask: Option<Valu
 }
 
 /// Verifies that every map result is 0 or a distinct dimension.
-fn verify_map(map: &AffineMap) -> Result<(), String> {
+fn verify_map(map: &AffineMap) -> Result<(), Violation> {
     let dims = dims(map);
     for (i, (dim, result)) in dims.iter().zip(&map.results).enumerate() {
         let zero = matches!(result, AffineExpr::Constant(0));
@@ -73,7 +73,7 @@ fn verify_map(map: &AffineMap) -> Result<(), String> {
     Ok(())
 }
 
-pub(super) fn verify_read(m: &Module, op: Op) -> Result<(), String> {
+pub(super) fn verify_read(m: &Module, op: Op) -> Result<(), Violation> {
     let (this, ctx) = (TransferReadOp(op), &m.ctx);
     verify_indices(m, this.base(m), this.indices(m).len())?;
     let [source, padding, ty] = [this.base(m), this.padding(m), this.vector(m)].map(|v| m.value_type(v));
@@ -89,7 +89,7 @@ pub(super) fn verify_read(m: &Module, op: Op) -> Result<(), String> {
     map_and_bounds(m, op).map_or(Ok(()), |(map, _)| verify_map(map))
 }
 
-pub(super) fn verify_write(m: &Module, op: Op) -> Result<(), String> {
+pub(super) fn verify_write(m: &Module, op: Op) -> Result<(), Violation> {
     let this = TransferWriteOp(op);
     let [source, ty] = [this.base(m), this.value_to_store(m)].map(|v| m.value_type(v));
     let tensors = usize::from(matches!(m.ctx.type_data(source), TypeData::Tensor { .. }));

@@ -1,7 +1,9 @@
 //! Type constraints, attribute kinds, and construction of vector types.
 
 use crate::constraint::kind;
-use gradus_ir::{Attr, AttrData, AttrKind, AttrText, Context, Module, Type, TypeConstraint, TypeData, Value};
+use gradus_ir::{
+    Attr, AttrData, AttrKind, AttrText, Context, Module, Type, TypeConstraint, TypeData, Value, Violation,
+};
 
 const fn types(summary: &'static str, check: fn(&Context, Type) -> bool) -> TypeConstraint {
     TypeConstraint { summary, check, only: None }
@@ -161,12 +163,12 @@ pub(super) fn word(ctx: &Context, attr: Attr) -> String {
 }
 
 /// Verifies that two values have the same element type.
-pub(super) fn same_element(m: &Module, a: Value, b: Value, what: &str) -> Result<(), String> {
+pub(super) fn same_element(m: &Module, a: Value, b: Value, what: &str) -> Result<(), Violation> {
     let elem = |v| m.ctx.element_type(m.value_type(v));
-    if elem(a) == elem(b) { Ok(()) } else { Err(format!("failed to verify that {what} have same element type")) }
+    if elem(a) == elem(b) { Ok(()) } else { Err(format!("failed to verify that {what} have same element type").into()) }
 }
 
 /// Returns an error unless `holds`.
-pub(super) fn check(holds: bool, message: impl FnOnce() -> String) -> Result<(), String> {
-    if holds { Ok(()) } else { Err(message()) }
+pub(super) fn check(holds: bool, message: impl FnOnce() -> String) -> Result<(), Violation> {
+    if holds { Ok(()) } else { Err(message().into()) }
 }

@@ -14,6 +14,3 @@ pub use reassociation::{
 };
 pub use reshape::{ReshapeOps, collapse_of_expand, compose_reshapes, expand_of_collapse, fold_reshape};
 pub use slice::{RankError, Slice, dropped_dims, rank_reduced};
-
-#[cfg(test)]
-mod tests;

@@ -2,7 +2,7 @@
 
 use super::mixed::{Mixed, add_mixed, fold_entries, is_constant, mixed_entries, runtime_entries};
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{Context, DYNAMIC, Module, OpArgs, OpState, Type};
+use gradus_ir::{Context, DYNAMIC, Module, OpArgs, OpState, Type, Violation};
 
 /// A strided slice: the operand groups `offsets`, `sizes` and `strides` with the attributes `static_offsets`,
 /// `static_sizes` and `static_strides`.
@@ -72,54 +72,54 @@ impl Slice {
     }
 
     /// Verifies the lengths of the lists and that every placeholder has an operand.
-    pub fn verify(args: &OpArgs<'_>, ranks: [usize; 3]) -> Result<(), String> {
+    pub fn verify(args: &OpArgs<'_>, ranks: [usize; 3]) -> Result<(), Violation> {
         let lists = LISTS.map(|(_, _, statics)| args.ints(statics).unwrap_or_default());
         let [offsets, sizes, strides] = [&lists[0], &lists[1], &lists[2]].map(Vec::len);
         if !(offsets == 1 && ranks[0] == 1) && offsets != sizes {
             return Err(format!(
                 "expected mixed offsets rank to match mixed sizes rank ({offsets} vs {sizes}) so the rank of the result type is well-formed."
-            ));
+            ).into());
         }
         if sizes != strides {
             return Err(format!(
                 "expected mixed sizes rank to match mixed strides rank ({sizes} vs {strides}) so the rank of the result type is well-formed."
-            ));
+            ).into());
         }
         for ((list, rank), (name, group, statics)) in lists.iter().zip(ranks).zip(LISTS) {
             if list.len() != rank {
-                return Err(format!("expected {rank} {name} values, got {}", list.len()));
+                return Err(format!("expected {rank} {name} values, got {}", list.len()).into());
             }
             let (given, needed) = (args.operand(group).len(), list.iter().filter(|&&n| n == DYNAMIC).count());
             if given != needed {
                 return Err(format!(
                     "expected the number of '{group}' to match the number of dynamic entries in '{statics}' ({given} vs {needed})"
-                ));
+                ).into());
             }
         }
         for (list, (_, group, _)) in lists.iter().zip(LISTS).take(2) {
             if let Some(n) = list.iter().find(|&&n| n < 0 && n != DYNAMIC) {
-                return Err(format!("expected {group} to be non-negative, but got {n}"));
+                return Err(format!("expected {group} to be non-negative, but got {n}").into());
             }
         }
         Ok(())
     }
 
     /// Verifies static entries against `shape`.
-    pub fn verify_in_bounds(&self, shape: &[i64]) -> Result<(), String> {
+    pub fn verify_in_bounds(&self, shape: &[i64]) -> Result<(), Violation> {
         let [offsets, sizes, strides] = self.statics();
         for (i, (((&dim, offset), size), stride)) in shape.iter().zip(offsets).zip(sizes).zip(strides).enumerate() {
             if dim == DYNAMIC || offset == DYNAMIC {
                 continue;
             }
             if offset >= dim {
-                return Err(format!("offset {i} is out-of-bounds: {offset} >= {dim}"));
+                return Err(format!("offset {i} is out-of-bounds: {offset} >= {dim}").into());
             }
             if size == DYNAMIC || stride == DYNAMIC {
                 continue;
             }
             let last = offset.wrapping_add(size.wrapping_sub(1).wrapping_mul(stride));
             if last >= dim {
-                return Err(format!("slice along dimension {i} runs out-of-bounds: {last} >= {dim}"));
+                return Err(format!("slice along dimension {i} runs out-of-bounds: {last} >= {dim}").into());
             }
         }
         Ok(())

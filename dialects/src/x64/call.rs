@@ -8,7 +8,9 @@ use crate::columns::{Columns, extents};
 use crate::constraint::{BYTES, FLAT_SYMBOL, I64, SYMBOL_NAME, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::symbols::SymbolTables;
-use gradus_ir::{Attr, Builder, Diagnostic, Effects, Module, Op, OpArgs, OpDecl, OpState, Tensor, Traits, op};
+use gradus_ir::{
+    Attr, Builder, Diagnostic, Effects, Module, Op, OpArgs, OpDecl, OpState, Tensor, Traits, Violation, op,
+};
 use rustc_hash::FxHashMap;
 use std::sync::{Mutex, PoisonError};
 
@@ -111,7 +113,7 @@ pub struct CallOp {
 
 /// The columns that one call computes, in bytes of a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Tile {
+pub struct ColumnRange {
     /// Offset of the first column in a row.
     pub start: u64,
     /// Offset of the end, a multiple of panels after `start`.
@@ -154,7 +156,7 @@ impl Abi {
     ///
     /// # Errors
     /// The violated rule.
-    pub fn of(args: &OpArgs<'_>) -> Result<Abi, String> {
+    pub fn of(args: &OpArgs<'_>) -> Result<Abi, Violation> {
         let (ctx, types) = (
             args.ctx(),
             [args.operand_type(0), args.operand_type(1), *args.result_types.first().ok_or("has no result")?],
@@ -191,7 +193,7 @@ impl Abi {
         let row = n * element;
         let abi = Abi { element, pool, input, output, residual, row, bands, strips, pitch, panel, tile, masked };
         if !masked && abi.strip() < panel {
-            return Err(format!("has strips of {} bytes, but code without a mask needs {panel}", abi.strip()));
+            return Err(format!("has strips of {} bytes, but code without a mask needs {panel}", abi.strip()).into());
         }
         Ok(abi)
     }
@@ -225,37 +227,37 @@ impl Abi {
     }
 
     /// The call for the columns that do not fill a panel.
-    pub fn tail(&self) -> Option<Tile> {
+    pub fn tail(&self) -> Option<ColumnRange> {
         let (full, rest) = (self.full(), self.strip() % self.panel);
         match self.masked {
             _ if rest == 0 => None,
-            true => Some(Tile {
+            true => Some(ColumnRange {
                 start: full,
                 end: full + self.panel,
                 mask: self.all() >> ((self.panel - rest) / self.element),
             }),
-            false => Some(Tile { start: self.strip() - self.panel, end: self.strip(), mask: self.all() }),
+            false => Some(ColumnRange { start: self.strip() - self.panel, end: self.strip(), mask: self.all() }),
         }
     }
 
     /// All calls for a strip; the last one, for the tail, may compute columns again.
-    pub fn tiles(&self) -> impl Iterator<Item = Tile> {
+    pub fn tiles(&self) -> impl Iterator<Item = ColumnRange> {
         let (full, tile, mask) = (self.full(), self.tile, self.all());
         let starts = (0..full.div_ceil(tile)).map(move |i| i * tile);
-        starts.map(move |start| Tile { start, end: (start + tile).min(full), mask }).chain(self.tail())
+        starts.map(move |start| ColumnRange { start, end: (start + tile).min(full), mask }).chain(self.tail())
     }
 }
 
-fn verify_func(m: &Module, op: Op) -> Result<(), String> {
+fn verify_func(m: &Module, op: Op) -> Result<(), Violation> {
     let body = FuncOp(op).body(m);
     let last = m.region_blocks(body).next_back().and_then(|block| m.last_op(block)).ok_or("requires instructions")?;
     if RetOp::cast(m, last).is_none() {
         return Err("requires that its last block ends in 'x64.ret'".into());
     }
-    assemble(m, body).map(drop).map_err(|(at, why)| format!("'{}' {why}", m.name_text(at)))
+    assemble(m, body).map(drop).map_err(|(at, why)| format!("'{}' {why}", m.name_text(at)).into())
 }
 
-fn verify_code(m: &Module, op: Op) -> Result<(), String> {
+fn verify_code(m: &Module, op: Op) -> Result<(), Violation> {
     let value = CodeOp(op).value(m).ok_or("requires bytes")?;
     m.ctx.extend(CheckedCode::default());
     let checked = m.ctx.extension::<CheckedCode>().map(|checked| &checked.0);
@@ -268,18 +270,18 @@ fn verify_code(m: &Module, op: Op) -> Result<(), String> {
     if let Some(mut all) = lock() {
         all.insert(value, result);
     }
-    result.map_err(|at| format!("byte {at} is not the start of an instruction of this dialect"))
+    result.map_err(|at| format!("byte {at} is not the start of an instruction of this dialect").into())
 }
 
 /// Results of decoding constants, each of which is decoded once although it is verified after each pass.
 #[derive(Default)]
 struct CheckedCode(Mutex<FxHashMap<Attr, Result<(), usize>>>);
 
-fn verify_call(m: &Module, op: Op) -> Result<(), String> {
+fn verify_call(m: &Module, op: Op) -> Result<(), Violation> {
     m.with_args(op, Abi::of).unwrap_or_else(|| Err("is not declared".into())).map(drop)
 }
 
-fn verify_callee(m: &Module, op: Op, tables: &mut SymbolTables) -> Result<(), String> {
+fn verify_callee(m: &Module, op: Op, tables: &mut SymbolTables) -> Result<(), Violation> {
     match tables.resolve(m, op, CallOp(op).callee(m).ok_or("has no callee")?) {
         Some(found) if FuncOp::cast(m, found).is_some() || CodeOp::cast(m, found).is_some() => Ok(()),
         _ => Err("requires the symbol of an 'x64.func' or 'x64.code'".into()),
@@ -320,14 +322,14 @@ pub fn disassemble(m: &mut Module) -> Result<Vec<Op>, Diagnostic> {
 ///
 /// # Errors
 /// There is no such function, or it cannot be assembled.
-pub fn code_of(m: &Module, call: Op) -> Result<Vec<u8>, String> {
+pub fn code_of(m: &Module, call: Op) -> Result<Vec<u8>, Violation> {
     let callee = CallOp::cast(m, call).and_then(|call| call.callee(m)).ok_or("is not a call")?;
     let found = SymbolTables::default().resolve(m, call, callee).ok_or("names no function")?;
     if let Some(code) = bytes_of(m, found) {
         return Ok(code.bytes().to_vec());
     }
     let func = FuncOp::cast(m, found).ok_or("names no function")?;
-    assemble(m, func.body(m)).map_err(|(at, why)| format!("calls code in which '{}' {why}", m.name_text(at)))
+    assemble(m, func.body(m)).map_err(|(at, why)| format!("calls code in which '{}' {why}", m.name_text(at)).into())
 }
 
 fn call(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {

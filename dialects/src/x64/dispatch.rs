@@ -8,7 +8,7 @@ use crate::constraint::{FLAT_SYMBOL, I64, I64_LIST, TENSOR};
 use crate::patterns::PatternDispatch;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::symbols::SymbolTables;
-use gradus_ir::{Effects, Module, Op, OpArgs, OpDecl, Tensor, op};
+use gradus_ir::{Effects, Module, Op, OpArgs, OpDecl, Tensor, Violation, op};
 
 /// Maximum number of executions of functions, in the simulator.
 const MAX_CALLS: usize = 1 << 22;
@@ -74,7 +74,7 @@ impl Dispatch {
     ///
     /// # Errors
     /// The violated rule.
-    pub fn of(args: &OpArgs<'_>) -> Result<Dispatch, String> {
+    pub fn of(args: &OpArgs<'_>) -> Result<Dispatch, Violation> {
         let patterns = PatternDispatch::of(args)?;
         let int = |name| args.int(name).and_then(|n| u64::try_from(n).ok()).unwrap_or(0);
         let (panel, tile, element) = (int("panel"), int("tile"), patterns.element as u64);
@@ -84,7 +84,9 @@ impl Dispatch {
         }
         let (masked, row) = (args.flag("masked"), patterns.row_bytes() as u64);
         if !masked && row % panel != 0 {
-            return Err(format!("has rows of {row} bytes, which are no panels of {panel}, and code without a mask"));
+            return Err(
+                format!("has rows of {row} bytes, which are no panels of {panel}, and code without a mask").into()
+            );
         }
         let (pool, input) = (patterns.weights as u64 * element, patterns.depth as u64 * row);
         let abi = Abi {
@@ -111,11 +113,11 @@ impl Dispatch {
     }
 }
 
-fn verify_dispatch(m: &Module, op: Op) -> Result<(), String> {
+fn verify_dispatch(m: &Module, op: Op) -> Result<(), Violation> {
     m.with_args(op, Dispatch::of).unwrap_or_else(|| Err("is not declared".into())).map(drop)
 }
 
-fn verify_callee(m: &Module, op: Op, tables: &mut SymbolTables) -> Result<(), String> {
+fn verify_callee(m: &Module, op: Op, tables: &mut SymbolTables) -> Result<(), Violation> {
     match tables.resolve(m, op, DispatchOp(op).callee(m).ok_or("has no callee")?) {
         Some(found) if CodeOp::cast(m, found).is_some() => Ok(()),
         _ => Err("requires the symbol of an 'x64.code'".into()),
@@ -126,7 +128,7 @@ fn verify_callee(m: &Module, op: Op, tables: &mut SymbolTables) -> Result<(), St
 ///
 /// # Errors
 /// There is no such code, or it ends before the functions.
-pub fn functions_of(m: &Module, op: Op, dispatch: &Dispatch) -> Result<Tensor, String> {
+pub fn functions_of(m: &Module, op: Op, dispatch: &Dispatch) -> Result<Tensor, Violation> {
     let callee = DispatchOp::cast(m, op).and_then(|op| op.callee(m)).ok_or("is not a dispatch")?;
     let found = SymbolTables::default().resolve(m, op, callee).ok_or("names no code")?;
     let code = bytes_of(m, found).ok_or("names no code")?;
@@ -139,7 +141,7 @@ fn dispatch(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let dispatch = Dispatch::of(args)?;
     let code = functions_of(args.module, op, &dispatch)?;
     let (weights, patterns, b) = (data[0].tensor()?, data[1].tensor()?, data[2].tensor()?);
-    let steps = dispatch.patterns.steps(patterns.bytes()).map_err(Trap::Ub)?;
+    let steps = dispatch.patterns.steps(patterns.bytes()).map_err(|violation| Trap::Ub(violation.into()))?;
     let (row, element) = (dispatch.patterns.row_bytes(), dispatch.patterns.element);
     if steps.len().saturating_mul(dispatch.abi.tiles().count()) > MAX_CALLS {
         return Err(Trap::Limit("the dispatch has too many calls".into()));

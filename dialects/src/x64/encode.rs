@@ -1,14 +1,14 @@
 //! The emitter: instructions to bytes (Intel SDM, volume 2, sections 2.1 to 2.7).
 
-use super::instruction::{Encoding, Inst, Map, Mem, Rm, Vector, VectorOperands};
+use super::instruction::{Encoding, Inst, Mem, OpcodeMap, Rm, VectorEncoding, VectorOperands};
 
 /// The bytes of an instruction, at most 15.
-struct Bytes {
+struct InstructionBytes {
     bytes: [u8; 16],
     len: usize,
 }
 
-impl Bytes {
+impl InstructionBytes {
     fn push(&mut self, byte: u8) {
         self.bytes[self.len] = byte;
         self.len += 1;
@@ -26,11 +26,11 @@ impl Bytes {
 
 /// Appends the bytes of an instruction. Registers must be in range: 32 vectors, 16 general-purpose registers, 8 masks.
 pub fn encode(inst: &Inst, out: &mut Vec<u8>) {
-    let mut to = Bytes { bytes: [0; 16], len: 0 };
+    let mut to = InstructionBytes { bytes: [0; 16], len: 0 };
     match inst.what.encoding {
         Encoding::Vector(ref vector) if inst.is_evex() => evex(&mut to, inst, vector),
         Encoding::Vector(ref vector) => {
-            let w = vector.w && vector.operands == VectorOperands::Three && vector.map == Map::M0F38;
+            let w = vector.w && vector.operands == VectorOperands::Three && vector.map == OpcodeMap::M0F38;
             vex(&mut to, inst, (vector.map as u8, vector.pp, w, vector.opcode));
         }
         Encoding::Mask { pp, w, opcode } => vex(&mut to, inst, (1, pp, w, opcode)),
@@ -87,7 +87,7 @@ fn extensions(rm: Rm) -> (u8, u8) {
     }
 }
 
-fn vex(to: &mut Bytes, inst: &Inst, (map, pp, w, opcode): (u8, u8, bool, u8)) {
+fn vex(to: &mut InstructionBytes, inst: &Inst, (map, pp, w, opcode): (u8, u8, bool, u8)) {
     let (x, b) = extensions(inst.rm);
     let (reg, src) = (inst.reg >> 3 & 1, !inst.src & 15);
     let last = u8::from(w) << 7 | src << 3 | (inst.width as u8) << 2 | pp;
@@ -100,7 +100,7 @@ fn vex(to: &mut Bytes, inst: &Inst, (map, pp, w, opcode): (u8, u8, bool, u8)) {
     modrm(to, inst.reg, inst.rm, 1);
 }
 
-fn evex(to: &mut Bytes, inst: &Inst, vector: &Vector) {
+fn evex(to: &mut InstructionBytes, inst: &Inst, vector: &VectorEncoding) {
     let (x, b) = extensions(inst.rm);
     let (reg, reg_high) = (inst.reg >> 3 & 1, inst.reg >> 4);
     let broadcast = matches!(inst.rm, Rm::Mem(mem) if mem.broadcast);
@@ -115,7 +115,7 @@ fn evex(to: &mut Bytes, inst: &Inst, vector: &Vector) {
 }
 
 /// ModRM, SIB and displacement; 8-bit displacements are multiples of `scale`.
-fn modrm(to: &mut Bytes, reg: u8, rm: Rm, scale: i32) {
+fn modrm(to: &mut InstructionBytes, reg: u8, rm: Rm, scale: i32) {
     let reg = (reg & 7) << 3;
     let Mem { base, index, displacement, .. } = match rm {
         Rm::Reg(r) => return to.push(0xc0 | reg | r & 7),

@@ -1,6 +1,6 @@
 //! Instructions as data: declarations with their encodings, and instructions with their registers.
 
-use super::types::{Class, Register, Width};
+use super::types::{Register, RegisterClass, Width};
 use gradus_ir::Extension;
 use smallvec::SmallVec;
 
@@ -90,7 +90,7 @@ pub enum Condition {
 
 /// The opcode map of a VEX or EVEX encoding.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Map {
+pub enum OpcodeMap {
     /// `0F`
     M0F = 1,
     /// `0F38`
@@ -101,7 +101,7 @@ pub enum Map {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Encoding {
     /// VEX or EVEX with a ModRM byte.
-    Vector(Vector),
+    Vector(VectorEncoding),
     /// `VEX.L0 op /r` from a general-purpose register; the SIMD prefix is `pp`.
     Mask {
         /// SIMD prefix: 0 none, 1 `66`, 2 `F3`, 3 `F2`.
@@ -129,9 +129,9 @@ pub enum Encoding {
 
 /// A VEX or EVEX encoding.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Vector {
+pub struct VectorEncoding {
     /// Opcode map.
-    pub map: Map,
+    pub map: OpcodeMap,
     /// SIMD prefix: 0 none, 1 `66`, 2 `F3`, 3 `F2`.
     pub pp: u8,
     /// EVEX.W; VEX.W is the same where it matters, and 0 otherwise.
@@ -146,7 +146,7 @@ pub struct Vector {
     pub vex: bool,
 }
 
-impl Vector {
+impl VectorEncoding {
     /// Whether there is a second source beside `rm`.
     pub fn has_source(&self) -> bool {
         use VectorOperands::{Signed, Three, ThreeWhole};
@@ -196,7 +196,7 @@ impl PartialEq for Instruction {
 
 impl Instruction {
     /// Returns the vector encoding, if it is one.
-    pub fn vector(&self) -> Option<&Vector> {
+    pub fn vector(&self) -> Option<&VectorEncoding> {
         if let Encoding::Vector(vector) = &self.encoding { Some(vector) } else { None }
     }
 
@@ -360,7 +360,7 @@ impl Inst {
     pub fn registers(&self) -> Registers {
         use Operation::{CmpImm, CmpReg, JumpIf, MaskMove, MoveImm, Store};
         let operation = self.what.operation;
-        let class = if self.what.vector().is_some() { Class::Vector(self.width) } else { Class::Gpr };
+        let class = if self.what.vector().is_some() { RegisterClass::Vector(self.width) } else { RegisterClass::Gpr };
         let in_class = |number| Register { class, number };
         let mut all = Registers::default();
         if self.what.is_tied() || matches!(operation, Store | CmpReg | CmpImm) {
@@ -385,10 +385,10 @@ impl Inst {
                 all.index = mem.index.map(Register::gpr);
             }
         }
-        all.mask = (self.mask != 0).then_some(Register { class: Class::Mask, number: self.mask });
+        all.mask = (self.mask != 0).then_some(Register { class: RegisterClass::Mask, number: self.mask });
         all.result = match operation {
             CmpReg | CmpImm => Some(Register::FLAGS),
-            MaskMove => Some(Register { class: Class::Mask, number: self.reg }),
+            MaskMove => Some(Register { class: RegisterClass::Mask, number: self.reg }),
             _ if self.what.has_no_result() => None,
             _ => Some(in_class(self.reg)),
         };

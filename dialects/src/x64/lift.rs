@@ -2,9 +2,9 @@
 
 use super::decode::decode;
 use super::encode::encode;
-use super::instruction::{Encoding, Inst, Instruction, Mem, Operation, Registers, Rm, Vector};
-use super::types::{Class, NUM_REGISTERS, Register, Width};
-use gradus_ir::{Attr, Block, Builder, Loc, Module, Op, OpState, Region, Type, Value};
+use super::instruction::{Encoding, Inst, Instruction, Mem, Operation, Registers, Rm, VectorEncoding};
+use super::types::{NUM_REGISTERS, Register, RegisterClass, Width};
+use gradus_ir::{Attr, Block, Builder, Loc, Module, Op, OpState, Region, Type, Value, Violation};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -40,7 +40,7 @@ fn instruction(m: &Module, op: Op) -> Option<&'static Instruction> {
 }
 
 /// Verifies that an op is an instruction that can be encoded.
-pub(super) fn verify(m: &Module, op: Op) -> Result<(), String> {
+pub(super) fn verify(m: &Module, op: Op) -> Result<(), Violation> {
     inst_of(m, op).map(drop)
 }
 
@@ -48,7 +48,7 @@ pub(super) fn verify(m: &Module, op: Op) -> Result<(), String> {
 ///
 /// # Errors
 /// The operands are not those of its form.
-pub fn inst_of(m: &Module, op: Op) -> Result<Inst, String> {
+pub fn inst_of(m: &Module, op: Op) -> Result<Inst, Violation> {
     let what = instruction(m, op).ok_or_else(|| format!("'{}' is not an instruction", m.name_text(op)))?;
     let args = m.args(op).ok_or("is not declared")?;
     let register = |value: Value| Register::of(&m.ctx, m.value_type(value));
@@ -64,7 +64,7 @@ pub fn inst_of(m: &Module, op: Op) -> Result<Inst, String> {
         result: m.results(op).next().and_then(register),
     };
     let width = given.sources.iter().chain(&given.result).find_map(|r| match r.class {
-        Class::Vector(width) => Some(width),
+        RegisterClass::Vector(width) => Some(width),
         _ => None,
     });
     let mem = given.base.map(|base| Mem {
@@ -77,7 +77,7 @@ pub fn inst_of(m: &Module, op: Op) -> Result<Inst, String> {
     let is_first_reg =
         what.is_tied() || matches!(what.operation, Operation::Store | Operation::CmpReg | Operation::CmpImm);
     let first = if is_first_reg { sources.next() } else { None };
-    let is_three = what.vector().is_some_and(Vector::has_source);
+    let is_three = what.vector().is_some_and(VectorEncoding::has_source);
     let src = if is_three { sources.next().unwrap_or(0) } else { 0 };
     let last = sources.next();
     let inst = Inst {
@@ -94,7 +94,7 @@ pub fn inst_of(m: &Module, op: Op) -> Result<Inst, String> {
 }
 
 /// Checks that an instruction has the given registers, and that it has an encoding: its bytes decode to it.
-fn check(inst: &Inst, given: &Registers) -> Result<(), String> {
+fn check(inst: &Inst, given: &Registers) -> Result<(), Violation> {
     let want = inst.registers();
     let is_same = want.sources == given.sources
         && (want.base, want.index, want.mask, want.result) == (given.base, given.index, given.mask, given.result);
@@ -115,7 +115,7 @@ fn check(inst: &Inst, given: &Registers) -> Result<(), String> {
 ///
 /// # Errors
 /// The op at fault, with the reason.
-pub fn assemble(m: &Module, region: Region) -> Result<Vec<u8>, (Op, String)> {
+pub fn assemble(m: &Module, region: Region) -> Result<Vec<u8>, (Op, Violation)> {
     let blocks: Vec<Block> = m.region_blocks(region).collect();
     let order: FxHashMap<Block, usize> = blocks.iter().copied().zip(0..).collect();
     let (mut out, mut starts, mut jumps) = (Vec::new(), Vec::new(), Vec::new());
@@ -124,7 +124,7 @@ pub fn assemble(m: &Module, region: Region) -> Result<Vec<u8>, (Op, String)> {
         let mut held = Held::at(m, m.block_args(block));
         for op in m.block_ops(block) {
             held.check(m, op).map_err(|why| (op, why))?;
-            let what = instruction(m, op).ok_or_else(|| (op, "is not an instruction".to_owned()))?;
+            let what = instruction(m, op).ok_or_else(|| (op, "is not an instruction".into()))?;
             if !matches!(what.operation, Operation::Jump | Operation::JumpIf(_)) {
                 let inst = inst_of(m, op).map_err(|why| (op, why))?;
                 encode(&inst, &mut out);
@@ -168,7 +168,7 @@ impl Held {
     }
 
     /// Checks that the operands of an op are still in their registers.
-    fn check(&self, m: &Module, op: Op) -> Result<(), String> {
+    fn check(&self, m: &Module, op: Op) -> Result<(), Violation> {
         for &value in m.operands(op) {
             let Some(register) = Register::of(&m.ctx, m.value_type(value)) else {
                 return Err("operand is no register".into());
@@ -177,7 +177,8 @@ impl Held {
                 return Err(format!(
                     "operand of type {} is not in its register here",
                     m.ctx.display_type(m.value_type(value))
-                ));
+                )
+                .into());
             }
         }
         Ok(())
@@ -200,7 +201,7 @@ fn clobbers_flags(inst: &Inst) -> bool {
 }
 
 /// A straight sequence of decoded instructions.
-struct Piece {
+struct BasicBlock {
     /// Indices of its instructions.
     from: usize,
     to: usize,
@@ -211,7 +212,7 @@ struct Piece {
 }
 
 /// Divides instructions at jumps and their targets, and computes the live registers at each start.
-fn pieces(all: &[(usize, Inst)], len: usize) -> Result<Vec<Piece>, usize> {
+fn pieces(all: &[(usize, Inst)], len: usize) -> Result<Vec<BasicBlock>, usize> {
     let ends = |i: usize| all.get(i + 1).map_or(len, |next| next.0);
     let index: FxHashMap<usize, usize> = all.iter().enumerate().map(|(i, (at, _))| (*at, i)).collect();
     let target = |i: usize| {
@@ -239,13 +240,13 @@ fn pieces(all: &[(usize, Inst)], len: usize) -> Result<Vec<Piece>, usize> {
         };
         let falls = (!matches!(last.what.operation, Operation::Jump | Operation::Ret)).then_some(to);
         let next: Option<SmallVec<[usize; 2]>> = jump.into_iter().chain(falls).map(number).collect();
-        pieces.push(Piece { from, to, next: next.ok_or(at)?, live: 0 });
+        pieces.push(BasicBlock { from, to, next: next.ok_or(at)?, live: 0 });
     }
     live_registers(all, &mut pieces);
     Ok(pieces)
 }
 
-fn live_registers(all: &[(usize, Inst)], pieces: &mut [Piece]) {
+fn live_registers(all: &[(usize, Inst)], pieces: &mut [BasicBlock]) {
     let bit = |register: Register| 1u64 << register.index();
     let mut has_changed = true;
     while has_changed {
@@ -303,7 +304,7 @@ fn widths(all: &[(usize, Inst)]) -> [Width; 32] {
     for (_, inst) in all {
         let registers = inst.registers();
         for register in registers.read().chain(registers.result) {
-            if let Class::Vector(width) = register.class {
+            if let RegisterClass::Vector(width) = register.class {
                 widths[usize::from(register.number)].get_or_insert(width);
             }
         }
@@ -314,8 +315,8 @@ fn widths(all: &[(usize, Inst)]) -> [Width; 32] {
 fn register_at(index: usize, widths: &[Width; 32]) -> Register {
     match index {
         0..16 => Register::gpr(index as u8),
-        16..48 => Register { class: Class::Vector(widths[index - 16]), number: index as u8 - 16 },
-        48..56 => Register { class: Class::Mask, number: index as u8 - 48 },
+        16..48 => Register { class: RegisterClass::Vector(widths[index - 16]), number: index as u8 - 16 },
+        48..56 => Register { class: RegisterClass::Mask, number: index as u8 - 48 },
         _ => Register::FLAGS,
     }
 }

@@ -24,15 +24,15 @@ pub mod ops;
 mod simulate;
 mod types;
 
-pub use call::{Abi, CallOp, CodeOp, FuncOp, Tile, code_of, disassemble};
+pub use call::{Abi, CallOp, CodeOp, ColumnRange, FuncOp, code_of, disassemble};
 pub use decode::decode;
 pub use dispatch::{Dispatch, DispatchOp, functions_of};
 pub use encode::encode;
 pub use instruction::{
-    Condition, Encoding, Inst, Instruction, Map, Mem, Operation, Registers, Rm, Vector, VectorOperands,
+    Condition, Encoding, Inst, Instruction, Mem, OpcodeMap, Operation, Registers, Rm, VectorEncoding, VectorOperands,
 };
 pub use lift::{assemble, decode_all, lift};
-pub use types::{Class, Flags, Gpr, Mask, NUM_REGISTERS, Register, Width, Xmm, Ymm, Zmm};
+pub use types::{Flags, Gpr, Mask, NUM_REGISTERS, Register, RegisterClass, Width, Xmm, Ymm, Zmm};
 
 use crate::constraint::UNIT;
 use gradus_ir::{AttrKind, AttrText, Dialect, OpDecl, OpInfo, TypeDecl};

@@ -1,6 +1,6 @@
 //! The instruction forms, a row each.
 
-use super::instruction::{Condition, Encoding, Instruction, Map, Operation, Vector, VectorOperands};
+use super::instruction::{Condition, Encoding, Instruction, OpcodeMap, Operation, VectorEncoding, VectorOperands};
 use super::types::{FLAGS, GPR, MASK, REGISTER};
 use super::{FLAG, types, verify};
 use crate::constraint::kind;
@@ -59,15 +59,15 @@ macro_rules! instructions {
 }
 
 /// `reg, src, rm`.
-const fn three(map: Map, pp: u8, w: bool, opcode: u8) -> Encoding {
+const fn three(map: OpcodeMap, pp: u8, w: bool, opcode: u8) -> Encoding {
     vector(map, pp, w, opcode, VectorOperands::Three, true)
 }
 
-const fn vector(map: Map, pp: u8, w: bool, opcode: u8, operands: VectorOperands, vex: bool) -> Encoding {
-    Encoding::Vector(Vector { map, pp, w, opcode, element: if w { 8 } else { 4 }, operands, vex })
+const fn vector(map: OpcodeMap, pp: u8, w: bool, opcode: u8, operands: VectorOperands, vex: bool) -> Encoding {
+    Encoding::Vector(VectorEncoding { map, pp, w, opcode, element: if w { 8 } else { 4 }, operands, vex })
 }
 
-use Map::{M0F, M0F38};
+use OpcodeMap::{M0F, M0F38};
 use VectorOperands::{Scalar, Signed, Stored, Two};
 
 #[rustfmt::skip]

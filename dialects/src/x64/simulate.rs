@@ -1,6 +1,6 @@
 //! Execution of instructions over checked memory: the meaning of `x64.call`.
 
-use super::Tile;
+use super::ColumnRange;
 use super::instruction::{Condition, Inst, Mem, Operation, Rm, VectorOperands};
 use gradus_ir::eval::Trap;
 
@@ -11,7 +11,7 @@ const MAX_STEPS: u64 = 1 << 28;
 const APART: u64 = 1 << 40;
 
 /// The state of the processor.
-struct State<'a> {
+struct ProcessorState<'a> {
     gpr: [u64; 16],
     vectors: [[u8; 64]; 32],
     masks: [u64; 8],
@@ -27,8 +27,14 @@ struct State<'a> {
 ///
 /// # Errors
 /// Undefined behaviour for accesses outside of the operands and for jumps between instructions; a limit of steps.
-pub(super) fn simulate(code: &[(usize, Inst)], tile: &Tile, constant: [&[u8]; 3], out: &mut [u8]) -> Result<(), Trap> {
-    let mut state = State { gpr: [0; 16], vectors: [[0; 64]; 32], masks: [0; 8], compared: (0, 0), constant, out };
+pub(super) fn simulate(
+    code: &[(usize, Inst)],
+    tile: &ColumnRange,
+    constant: [&[u8]; 3],
+    out: &mut [u8],
+) -> Result<(), Trap> {
+    let mut state =
+        ProcessorState { gpr: [0; 16], vectors: [[0; 64]; 32], masks: [0; 8], compared: (0, 0), constant, out };
     (state.gpr[2], state.gpr[7], state.gpr[6], state.gpr[10]) = (APART, 2 * APART, 3 * APART, 4 * APART);
     (state.gpr[1], state.gpr[8], state.gpr[9]) = (tile.start, tile.end, tile.mask);
     let mut next = 0;
@@ -63,7 +69,7 @@ fn holds(condition: Condition, (a, b): (u64, u64)) -> bool {
     }
 }
 
-impl State<'_> {
+impl ProcessorState<'_> {
     fn address(&self, mem: &Mem) -> u64 {
         let index = mem.index.map_or(0, |index| self.gpr[usize::from(index)]);
         self.gpr[usize::from(mem.base)].wrapping_add(index).wrapping_add_signed(i64::from(mem.displacement))

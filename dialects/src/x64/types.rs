@@ -24,7 +24,7 @@ impl Width {
 
 /// The class of a register.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Class {
+pub enum RegisterClass {
     /// General-purpose registers, by their number in encodings.
     Gpr,
     /// Vector registers of a width.
@@ -39,7 +39,7 @@ pub enum Class {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Register {
     /// Class.
-    pub class: Class,
+    pub class: RegisterClass,
     /// Number in encodings.
     pub number: u8,
 }
@@ -50,19 +50,19 @@ pub const NUM_REGISTERS: usize = 57;
 impl Register {
     /// A general-purpose register.
     pub fn gpr(number: u8) -> Register {
-        Register { class: Class::Gpr, number }
+        Register { class: RegisterClass::Gpr, number }
     }
 
     /// The flags.
-    pub const FLAGS: Register = Register { class: Class::Flags, number: 0 };
+    pub const FLAGS: Register = Register { class: RegisterClass::Flags, number: 0 };
 
     /// Returns the index of its storage, below [`NUM_REGISTERS`].
     pub fn index(self) -> usize {
         let first = match self.class {
-            Class::Gpr => 0,
-            Class::Vector(_) => 16,
-            Class::Mask => 48,
-            Class::Flags => 56,
+            RegisterClass::Gpr => 0,
+            RegisterClass::Vector(_) => 16,
+            RegisterClass::Mask => 48,
+            RegisterClass::Flags => 56,
         };
         first + usize::from(self.number)
     }
@@ -71,12 +71,12 @@ impl Register {
     pub fn ty(self, ctx: &Context) -> Type {
         let number = ctx.int_attr(Type::I64, i64::from(self.number));
         match self.class {
-            Class::Gpr => Gpr::get(ctx, number).map(|t| t.0),
-            Class::Vector(Width::Xmm) => Xmm::get(ctx, number).map(|t| t.0),
-            Class::Vector(Width::Ymm) => Ymm::get(ctx, number).map(|t| t.0),
-            Class::Vector(Width::Zmm) => Zmm::get(ctx, number).map(|t| t.0),
-            Class::Mask => Mask::get(ctx, number).map(|t| t.0),
-            Class::Flags => Flags::get(ctx).map(|t| t.0),
+            RegisterClass::Gpr => Gpr::get(ctx, number).map(|t| t.0),
+            RegisterClass::Vector(Width::Xmm) => Xmm::get(ctx, number).map(|t| t.0),
+            RegisterClass::Vector(Width::Ymm) => Ymm::get(ctx, number).map(|t| t.0),
+            RegisterClass::Vector(Width::Zmm) => Zmm::get(ctx, number).map(|t| t.0),
+            RegisterClass::Mask => Mask::get(ctx, number).map(|t| t.0),
+            RegisterClass::Flags => Flags::get(ctx).map(|t| t.0),
         }
         .expect("numbers of registers are in range")
     }
@@ -87,12 +87,12 @@ impl Register {
             let number = params.int("number").unwrap_or(0) as u8;
             Some(Register { class, number })
         };
-        None.or_else(|| of(Class::Vector(Width::Zmm), Zmm::cast(ctx, ty)?.params(ctx)))
-            .or_else(|| of(Class::Gpr, Gpr::cast(ctx, ty)?.params(ctx)))
-            .or_else(|| of(Class::Vector(Width::Ymm), Ymm::cast(ctx, ty)?.params(ctx)))
-            .or_else(|| of(Class::Vector(Width::Xmm), Xmm::cast(ctx, ty)?.params(ctx)))
-            .or_else(|| of(Class::Mask, Mask::cast(ctx, ty)?.params(ctx)))
-            .or_else(|| of(Class::Flags, Flags::cast(ctx, ty)?.params(ctx)))
+        None.or_else(|| of(RegisterClass::Vector(Width::Zmm), Zmm::cast(ctx, ty)?.params(ctx)))
+            .or_else(|| of(RegisterClass::Gpr, Gpr::cast(ctx, ty)?.params(ctx)))
+            .or_else(|| of(RegisterClass::Vector(Width::Ymm), Ymm::cast(ctx, ty)?.params(ctx)))
+            .or_else(|| of(RegisterClass::Vector(Width::Xmm), Xmm::cast(ctx, ty)?.params(ctx)))
+            .or_else(|| of(RegisterClass::Mask, Mask::cast(ctx, ty)?.params(ctx)))
+            .or_else(|| of(RegisterClass::Flags, Flags::cast(ctx, ty)?.params(ctx)))
     }
 }
 

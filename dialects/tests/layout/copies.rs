@@ -1,6 +1,6 @@
 //! Copies between layouts, and slices of blocks.
 
-use crate::oracle::{Random, indices, layout};
+use super::oracle::{Random, indices, layout};
 use gradus_dialects::layout::{BlockAddress, CopyRun, Layout, LayoutError, Relayout, Sram, TransferCost};
 
 /// Returns source and target offsets of all elements in target order, merged into maximal runs.

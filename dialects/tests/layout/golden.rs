@@ -1,6 +1,6 @@
 //! Against data that nested loops of another program made.
 
-use crate::oracle::{indices, layout, sums};
+use super::oracle::{indices, layout, sums};
 use gradus_dialects::layout::{
     AccessFunction, LayoutError, ReductionOrder, SlidingWindow, Sram, TiledLayout, deltas, prefix_sums,
 };

@@ -1,6 +1,6 @@
 //! Random layouts against enumeration.
 
-use crate::oracle::{Random, enumerate, indices, layout};
+use super::oracle::{Random, enumerate, indices, layout};
 use gradus_dialects::layout::{DIALECT, LayoutError, TiledLayout};
 use gradus_ir::Context;
 

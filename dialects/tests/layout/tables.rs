@@ -1,6 +1,6 @@
 //! Separability and tables against enumeration.
 
-use crate::oracle::{Random, bases, layout, reads, sums};
+use super::oracle::{Random, bases, layout, reads, sums};
 use gradus_dialects::layout::{
     AccessFunction, AccessLoop, AddressTable, LayoutError, ReductionOrder, SlidingWindow, ZERO_PAGE,
 };

@@ -1,6 +1,6 @@
 //! Associative regions of a program.
 
-use crate::program::{Program, Step};
+use crate::program::{Program, TraversalItem};
 use egg::Id;
 use gradus_ir::{Attr, Module, Op, Traits, Type, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -38,7 +38,7 @@ impl Regions {
         let mut inner = FxHashSet::default();
         let m = &*program.m;
         for &step in &program.steps {
-            let Step::Op(op) = step else { continue };
+            let TraversalItem::Op(op) = step else { continue };
             if !program.nodes.contains(&op) || !is_associative(m, op, approx) {
                 continue;
             }

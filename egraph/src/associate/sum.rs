@@ -18,7 +18,7 @@ const MAX_GROUPED: usize = 4;
 const GROUPED_PART: usize = 4;
 
 /// A sum, product, minimum or the like, as a list of operands.
-struct Sum {
+struct AssociativeChain {
     name: OpName,
     /// Node of the root.
     node: Id,
@@ -66,7 +66,7 @@ pub fn merge(program: &mut Program<'_>, regions: &Regions, roots: &[Root], budge
 }
 
 /// Adds all groupings of few operands; constants are grouped together first, since they may round differently.
-fn group(program: &mut Program<'_>, sum: &Sum, budget: &mut usize) {
+fn group(program: &mut Program<'_>, sum: &AssociativeChain, budget: &mut usize) {
     let constants = sum.operands.iter().position(|(constant, _)| *constant).unwrap_or(sum.operands.len());
     let (others, constants) = sum.operands.split_at(constants);
     let len = others.len() + usize::from(!constants.is_empty());
@@ -96,11 +96,16 @@ fn group(program: &mut Program<'_>, sum: &Sum, budget: &mut usize) {
     }
 }
 
-fn sum_of(program: &Program<'_>, regions: &Regions, root: Op) -> Option<Sum> {
+fn sum_of(program: &Program<'_>, regions: &Regions, root: Op) -> Option<AssociativeChain> {
     let result = program.m.result(root, 0);
     let mut operands: Vec<Operand> = regions.operands(program, root)?.into_iter().map(|id| (false, id)).collect();
     sort(program, &mut operands);
-    Some(Sum { name: program.m.name(root), node: program.entered(result)?, ty: program.m.value_type(result), operands })
+    Some(AssociativeChain {
+        name: program.m.name(root),
+        node: program.entered(result)?,
+        ty: program.m.value_type(result),
+        operands,
+    })
 }
 
 fn sort(program: &Program<'_>, operands: &mut [Operand]) {
@@ -112,7 +117,7 @@ fn sort(program: &Program<'_>, operands: &mut [Operand]) {
 }
 
 /// Returns the pairs of sums of the same kind with a common operand, each once.
-fn neighbours(sums: &[Sum]) -> Vec<(usize, usize)> {
+fn neighbours(sums: &[AssociativeChain]) -> Vec<(usize, usize)> {
     let mut with: FxHashMap<(OpName, Type, Operand), Vec<usize>> = FxHashMap::default();
     let mut pairs = Vec::new();
     for (i, sum) in sums.iter().enumerate() {
@@ -146,10 +151,10 @@ fn common(a: &[Operand], b: &[Operand]) -> Vec<Operand> {
 }
 
 /// Splits a sum into a part and the rest.
-fn divide(program: &mut Program<'_>, sum: &Sum, part: &[Operand]) {
-    let (mut rest, mut taken) = (Vec::new(), part.iter().peekable());
+fn divide(program: &mut Program<'_>, sum: &AssociativeChain, part: &[Operand]) {
+    let (mut rest, mut removed) = (Vec::new(), part.iter().peekable());
     for operand in &sum.operands {
-        if taken.next_if_eq(&operand).is_none() {
+        if removed.next_if_eq(&operand).is_none() {
             rest.push(*operand);
         }
     }

@@ -31,7 +31,7 @@ pub fn search(problem: &Problem, start: Chosen, steps: &mut Steps) -> (Chosen, C
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum VisitState {
     New,
     Open,
     Done,
@@ -80,19 +80,19 @@ impl<'p> Dag<'p> {
 
     /// Numbers all classes topologically, children first.
     fn order(&mut self) {
-        let mut state = vec![State::New; self.problem.num_classes()];
+        let mut state = vec![VisitState::New; self.problem.num_classes()];
         let mut next = self.problem.num_classes() as u32;
         for class in 0..self.problem.num_classes() as u32 {
             self.stack.push(class);
             while let Some(&class) = self.stack.last() {
                 let at = class as usize;
-                if state[at] == State::New && self.chosen[at] != NONE {
-                    state[at] = State::Open;
+                if state[at] == VisitState::New && self.chosen[at] != NONE {
+                    state[at] = VisitState::Open;
                     let children = self.children(class);
-                    self.stack.extend(children.iter().filter(|&&child| state[child as usize] == State::New));
+                    self.stack.extend(children.iter().filter(|&&child| state[child as usize] == VisitState::New));
                     continue;
                 }
-                if std::mem::replace(&mut state[at], State::Done) != State::Done {
+                if std::mem::replace(&mut state[at], VisitState::Done) != VisitState::Done {
                     self.depths[at] = next;
                     next -= 1;
                 }

@@ -26,7 +26,7 @@ struct Lasts {
     /// Number of words per set; 0 if the sets would be too large.
     words: usize,
     sets: Vec<u64>,
-    taken: Vec<u64>,
+    reached: Vec<u64>,
     order: Vec<u32>,
 }
 
@@ -66,7 +66,7 @@ impl Lasts {
             }
         }
         let by_class = component_of.iter().flat_map(|&i| sets[i * words..][..words].iter().copied()).collect();
-        Lasts { words, sets: by_class, taken: vec![0; words], order: Vec::new() }
+        Lasts { words, sets: by_class, reached: vec![0; words], order: Vec::new() }
     }
 
     /// Returns the total cost of a disjoint subset of the classes.
@@ -78,13 +78,13 @@ impl Lasts {
         self.order.clear();
         self.order.extend_from_slice(classes);
         self.order.sort_by_key(|&class| (std::cmp::Reverse(cost(class)), class));
-        self.taken.fill(0);
+        self.reached.fill(0);
         let mut sum: Cost = 0;
         for i in 0..self.order.len() {
             let class = self.order[i];
             let set = &self.sets[class as usize * self.words..][..self.words];
-            if self.taken.iter().zip(set).all(|(taken, set)| taken & set == 0) {
-                self.taken.iter_mut().zip(set).for_each(|(taken, set)| *taken |= set);
+            if self.reached.iter().zip(set).all(|(taken, set)| taken & set == 0) {
+                self.reached.iter_mut().zip(set).for_each(|(taken, set)| *taken |= set);
                 sum = sum.saturating_add(cost(class));
             }
         }

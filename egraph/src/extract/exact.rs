@@ -5,7 +5,7 @@
 //! as much as the best known choice, and so is each node that would raise them to that cost.
 
 use super::dag;
-use super::landmarks::{Found, Landmarks, OUT};
+use super::landmarks::{LandmarkSet, Landmarks, OUT};
 use super::problem::{Chosen, Cost, NONE, Problem};
 use super::steps::Steps;
 use super::trees::settle;
@@ -25,10 +25,10 @@ const IMPROVING_STEPS: usize = 20_000;
 
 /// Improves choice and bound until they meet or the steps are exhausted.
 pub fn improve(problem: &Problem, best: &mut Best, steps: &mut Steps) {
-    let states = vec![State::Open; problem.num_nodes()];
+    let states = vec![ClassState::Open; problem.num_nodes()];
     let goals = problem.roots.clone();
     let mut search =
-        Search { problem, landmarks: Landmarks::new(problem), states, trail: Vec::new(), paid: 0, goals, best };
+        BranchAndBound { problem, landmarks: Landmarks::new(problem), states, trail: Vec::new(), paid: 0, goals, best };
     let mut cases: Vec<Case> = Vec::new();
     let mut next = search.look(true, steps);
     loop {
@@ -55,14 +55,14 @@ pub fn improve(problem: &Problem, best: &mut Best, steps: &mut Steps) {
         let node = case.nodes[case.next];
         let before = case.nodes[..case.next].to_vec();
         case.next += 1;
-        before.into_iter().for_each(|node| search.set(node, State::Out));
+        before.into_iter().for_each(|node| search.set(node, ClassState::Out));
         search.choose(node);
         next = search.look(false, steps);
     }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum ClassState {
     Open,
     Chosen,
     Out,
@@ -91,10 +91,10 @@ enum Looked {
     Stopped,
 }
 
-struct Search<'p, 'b> {
+struct BranchAndBound<'p, 'b> {
     problem: &'p Problem,
     landmarks: Landmarks<'p>,
-    states: Vec<State>,
+    states: Vec<ClassState>,
     /// Undo log of excluded and chosen nodes.
     trail: Vec<u32>,
     /// Cost of the chosen nodes.
@@ -104,19 +104,19 @@ struct Search<'p, 'b> {
     best: &'b mut Best,
 }
 
-impl Search<'_, '_> {
+impl BranchAndBound<'_, '_> {
     fn mark(&self) -> Mark {
         Mark { trail: self.trail.len(), goals: self.goals.len(), paid: self.paid }
     }
 
     fn back_to(&mut self, mark: &Mark) {
-        self.trail.drain(mark.trail..).for_each(|node| self.states[node as usize] = State::Open);
+        self.trail.drain(mark.trail..).for_each(|node| self.states[node as usize] = ClassState::Open);
         self.goals.truncate(mark.goals);
         self.paid = mark.paid;
     }
 
-    fn set(&mut self, node: u32, state: State) {
-        if self.states[node as usize] == State::Open {
+    fn set(&mut self, node: u32, state: ClassState) {
+        if self.states[node as usize] == ClassState::Open {
             self.states[node as usize] = state;
             self.trail.push(node);
         }
@@ -124,11 +124,11 @@ impl Search<'_, '_> {
 
     /// Chooses a node, whose class is then needed.
     fn choose(&mut self, node: u32) {
-        self.set(node, State::Chosen);
+        self.set(node, ClassState::Chosen);
         self.paid += self.problem.cost(node);
         let class = self.problem.class(node);
         self.goals.push(class);
-        self.problem.nodes(class).for_each(|other| self.set(other, State::Out));
+        self.problem.nodes(class).for_each(|other| self.set(other, ClassState::Out));
     }
 
     /// Computes landmarks and chooses nodes that alone are one. `is_all` marks the root of the search.
@@ -162,10 +162,10 @@ impl Search<'_, '_> {
     }
 
     fn costs(&self) -> Vec<Cost> {
-        let cost = |(node, state): (usize, &State)| match state {
-            State::Open => self.problem.cost(node as u32),
-            State::Chosen => 0,
-            State::Out => OUT,
+        let cost = |(node, state): (usize, &ClassState)| match state {
+            ClassState::Open => self.problem.cost(node as u32),
+            ClassState::Chosen => 0,
+            ClassState::Out => OUT,
         };
         self.states.iter().enumerate().map(cost).collect()
     }
@@ -193,11 +193,11 @@ impl Search<'_, '_> {
     }
 
     /// Excludes nodes that raise the bound to the best known cost. Returns the nodes without which there is no choice.
-    fn fix(&mut self, found: &Found, bound: Cost) -> Vec<u32> {
+    fn fix(&mut self, found: &LandmarkSet, bound: Cost) -> Vec<u32> {
         let room = self.best.cost - bound;
         for node in 0..self.problem.num_nodes() as u32 {
-            if self.states[node as usize] == State::Open && self.landmarks.left[node as usize] >= room {
-                self.set(node, State::Out);
+            if self.states[node as usize] == ClassState::Open && self.landmarks.left[node as usize] >= room {
+                self.set(node, ClassState::Out);
             }
         }
         let only = |nodes: &Vec<u32>| match self.open(nodes, 2)[..] {
@@ -214,11 +214,11 @@ impl Search<'_, '_> {
 
     /// Returns the first `most` open nodes among some.
     fn open(&self, nodes: &[u32], most: usize) -> Vec<u32> {
-        nodes.iter().copied().filter(|&node| self.states[node as usize] == State::Open).take(most).collect()
+        nodes.iter().copied().filter(|&node| self.states[node as usize] == ClassState::Open).take(most).collect()
     }
 
     /// Selects the landmark with the fewest nodes, then the most expensive; nodes of the best known choice first.
-    fn divide(&self, found: Found) -> Looked {
+    fn divide(&self, found: LandmarkSet) -> Looked {
         let all = found.landmarks.into_iter().map(|landmark| (self.open(&landmark.nodes, usize::MAX), landmark.cost));
         let Some((mut nodes, _)) = all.min_by_key(|(nodes, cost)| (nodes.len(), Cost::MAX - cost)) else {
             return Looked::Closed;

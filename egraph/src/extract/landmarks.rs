@@ -42,7 +42,7 @@ pub struct Landmarks<'p> {
 }
 
 /// The result of a landmark search.
-pub struct Found {
+pub struct LandmarkSet {
     /// The landmarks.
     pub landmarks: Vec<Landmark>,
     /// The sum of their costs, a lower bound of all choices.
@@ -67,10 +67,10 @@ impl<'p> Landmarks<'p> {
     }
 
     /// Finds landmarks of all choices for `goals`, until they cost `enough`. `None` if there is no choice.
-    pub fn find(&mut self, costs: Vec<Cost>, goals: &[u32], enough: Cost, steps: &mut Steps) -> Option<Found> {
+    pub fn find(&mut self, costs: Vec<Cost>, goals: &[u32], enough: Cost, steps: &mut Steps) -> Option<LandmarkSet> {
         self.left = costs;
         self.start();
-        let mut found = Found { landmarks: Vec::new(), bound: 0, is_complete: false };
+        let mut found = LandmarkSet { landmarks: Vec::new(), bound: 0, is_complete: false };
         let size = self.problem.num_nodes();
         let mut can_go_on = steps.take(size);
         loop {

@@ -22,11 +22,11 @@ mod trees;
 
 use crate::by_class::{ByClass, Classes};
 use crate::graph::{Graph, Key, Node};
-use crate::program::{Program, Step};
+use crate::program::{Program, TraversalItem};
 use egg::{Id, Language};
 use exact::Best;
 use gradus_ir::rules::CostFn;
-use problem::{Candidate, Chosen, Cost, NONE, Problem};
+use problem::{CandidateNode, Chosen, Cost, NONE, Problem};
 use std::fmt;
 use steps::Steps;
 
@@ -184,7 +184,7 @@ fn complete(chosen: &mut Chosen, by: &Chosen) {
 struct Gathered {
     ids: Vec<Id>,
     numbers: ByClass<u32>,
-    classes: Vec<Vec<Candidate>>,
+    classes: Vec<Vec<CandidateNode>>,
     roots: Vec<u32>,
 }
 
@@ -201,11 +201,11 @@ impl Gathered {
     fn new(program: &Program<'_>, cost: &dyn Fn(&Node) -> u64, roots: &[Id]) -> Gathered {
         let mut all =
             Gathered { ids: Vec::new(), numbers: ByClass::new(&program.graph), classes: Vec::new(), roots: Vec::new() };
-        all.roots = roots.iter().map(|&root| all.number(program.graph.find(root))).collect();
+        all.roots = roots.iter().map(|&root| all.class_index(program.graph.find(root))).collect();
         while let Some(&id) = all.ids.get(all.classes.len()) {
-            let candidate = |node: &Node| Candidate {
+            let candidate = |node: &Node| CandidateNode {
                 cost: cost(node),
-                children: node.children.iter().map(|&child| all.number(program.graph.find(child))).collect(),
+                children: node.children.iter().map(|&child| all.class_index(program.graph.find(child))).collect(),
             };
             let class = program.graph[id].iter().map(candidate).collect();
             all.classes.push(class);
@@ -225,7 +225,7 @@ impl Gathered {
         }
     }
 
-    fn number(&mut self, id: Id) -> u32 {
+    fn class_index(&mut self, id: Id) -> u32 {
         self.numbers.get(id).unwrap_or_else(|| {
             let number = self.ids.len() as u32;
             self.ids.push(id);
@@ -239,8 +239,8 @@ impl Gathered {
         let mut own = vec![NONE; self.classes.len()];
         for &step in &program.steps {
             let nodes = match step {
-                Step::Op(op) => program.nodes_of(op),
-                Step::Block(block) => program.m.block_args(block).iter().map(|&arg| Node::leaf(arg)).collect(),
+                TraversalItem::Op(op) => program.nodes_of(op),
+                TraversalItem::Block(block) => program.m.block_args(block).iter().map(|&arg| Node::leaf(arg)).collect(),
             };
             for node in nodes {
                 let Some((class, number)) = position(&program.graph, node) else { continue };
@@ -256,7 +256,7 @@ impl Gathered {
 /// Returns the total cost of the ops of the program.
 fn cost_before(program: &Program<'_>, cost: &dyn Fn(&Node) -> u64) -> Cost {
     let ops = program.steps.iter().filter_map(|step| match step {
-        Step::Op(op) if program.nodes.contains(op) => Some(*op),
+        TraversalItem::Op(op) if program.nodes.contains(op) => Some(*op),
         _ => None,
     });
     ops.filter_map(|op| program.node_of(op)).map(|node| Cost::from(cost(node))).sum()

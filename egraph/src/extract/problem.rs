@@ -11,7 +11,7 @@ pub type Numbers = SmallVec<[u32; 4]>;
 
 /// A node of a class.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Candidate {
+pub struct CandidateNode {
     /// Its own cost.
     pub cost: u64,
     /// Its operand classes.
@@ -39,8 +39,8 @@ pub struct Problem {
 
 impl Problem {
     /// Creates a problem.
-    pub fn new(classes: &[Vec<Candidate>], roots: Vec<u32>) -> Problem {
-        let of = |(class, all): (usize, &Vec<Candidate>)| vec![class as u32; all.len()];
+    pub fn new(classes: &[Vec<CandidateNode>], roots: Vec<u32>) -> Problem {
+        let of = |(class, all): (usize, &Vec<CandidateNode>)| vec![class as u32; all.len()];
         let mut starts = vec![0];
         starts.extend(classes.iter().scan(0, |sum, all| {
             *sum += all.len() as u32;

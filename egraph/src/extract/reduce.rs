@@ -1,12 +1,12 @@
 //! Preprocessing: removal of dominated nodes and free classes, and decomposition into independent components.
 
-use super::problem::{Candidate, Chosen, NONE, Numbers, Problem};
+use super::problem::{CandidateNode, Chosen, NONE, Numbers, Problem};
 
 /// Number of nodes of a class above which only duplicates are removed.
 const MAX_COMPARED: usize = 64;
 
 /// An independent component, with its mapping to the whole problem.
-pub struct Part {
+pub struct IndependentComponent {
     /// The problem.
     pub problem: Problem,
     /// Class indices in the whole problem.
@@ -17,7 +17,7 @@ pub struct Part {
     pub start: Chosen,
 }
 
-impl Part {
+impl IndependentComponent {
     /// Returns a choice as (class, node) indices of the whole problem.
     pub fn in_whole<'p>(&'p self, chosen: &'p Chosen) -> impl Iterator<Item = (u32, u32)> + 'p {
         let all = self.classes.iter().zip(chosen).filter(|(_, node)| **node != NONE);
@@ -30,11 +30,11 @@ pub struct Reduced {
     /// The chosen node of each class that can be made at zero cost; [`NONE`] for others.
     pub free: Vec<u32>,
     /// The independent components, to be solved separately.
-    pub parts: Vec<Part>,
+    pub parts: Vec<IndependentComponent>,
 }
 
 /// Reduces a problem. `start` has the original node index of each class.
-pub fn reduce(classes: &[Vec<Candidate>], roots: &[u32], start: &[u32]) -> Reduced {
+pub fn reduce(classes: &[Vec<CandidateNode>], roots: &[u32], start: &[u32]) -> Reduced {
     let free = free(classes);
     let kept: Vec<Kept> = classes
         .iter()
@@ -57,7 +57,7 @@ pub fn reduce(classes: &[Vec<Candidate>], roots: &[u32], start: &[u32]) -> Reduc
 }
 
 /// Returns the nodes of classes that can be made at zero cost.
-fn free(classes: &[Vec<Candidate>]) -> Vec<u32> {
+fn free(classes: &[Vec<CandidateNode>]) -> Vec<u32> {
     let mut free = vec![NONE; classes.len()];
     let mut users: Vec<Numbers> = vec![Numbers::new(); classes.len()];
     let mut work = Vec::new();
@@ -68,7 +68,7 @@ fn free(classes: &[Vec<Candidate>]) -> Vec<u32> {
         }
     }
     while let Some(class) = work.pop() {
-        let is_free = |node: &Candidate| node.cost == 0 && node.children.iter().all(|&c| free[c as usize] != NONE);
+        let is_free = |node: &CandidateNode| node.cost == 0 && node.children.iter().all(|&c| free[c as usize] != NONE);
         let all = classes[class as usize].iter().enumerate().filter(|(_, node)| is_free(node));
         if free[class as usize] == NONE
             && let Some((number, _)) = all.min_by_key(|(_, node)| node.children.len())
@@ -83,7 +83,7 @@ fn free(classes: &[Vec<Candidate>]) -> Vec<u32> {
 /// The nodes of a class that remain.
 #[derive(Default)]
 struct Kept {
-    nodes: Vec<Candidate>,
+    nodes: Vec<CandidateNode>,
     /// Their indices in the class.
     numbers: Vec<u32>,
     /// For each node of the class, the remaining node that dominates it.
@@ -91,14 +91,14 @@ struct Kept {
 }
 
 impl Kept {
-    fn of(class: u32, all: &[Candidate], own: u32, free: &[u32]) -> Kept {
-        let reduced = |node: &Candidate| {
+    fn of(class: u32, all: &[CandidateNode], own: u32, free: &[u32]) -> Kept {
+        let reduced = |node: &CandidateNode| {
             let mut children: Numbers = node.children.iter().copied().filter(|&c| free[c as usize] == NONE).collect();
             children.sort_unstable();
             children.dedup();
-            Candidate { cost: node.cost, children }
+            CandidateNode { cost: node.cost, children }
         };
-        let all: Vec<Candidate> = all.iter().map(reduced).collect();
+        let all: Vec<CandidateNode> = all.iter().map(reduced).collect();
         let mut order: Vec<u32> =
             (0..all.len() as u32).filter(|&i| !all[i as usize].children.contains(&class)).collect();
         // Dominating nodes come first: lower cost, fewer children, then the original choice.
@@ -117,8 +117,8 @@ impl Kept {
     }
 
     /// Returns a remaining node of at most the cost and with a subset of the children.
-    fn stand_in(&self, node: &Candidate) -> Option<u32> {
-        let within = |other: &Candidate| other.children.iter().all(|child| node.children.contains(child));
+    fn stand_in(&self, node: &CandidateNode) -> Option<u32> {
+        let within = |other: &CandidateNode| other.children.iter().all(|child| node.children.contains(child));
         self.nodes.iter().take(MAX_COMPARED).position(within).map(|i| i as u32)
     }
 }
@@ -177,13 +177,19 @@ fn leader(leaders: &mut [u32], mut of: u32) -> u32 {
     of
 }
 
-fn part_of(classes: &[u32], roots: Vec<u32>, number_in_set: &[u32], kept: &[Kept], start: &[u32]) -> Part {
-    let renamed = |node: &Candidate| Candidate {
+fn part_of(
+    classes: &[u32],
+    roots: Vec<u32>,
+    number_in_set: &[u32],
+    kept: &[Kept],
+    start: &[u32],
+) -> IndependentComponent {
+    let renamed = |node: &CandidateNode| CandidateNode {
         cost: node.cost,
         children: node.children.iter().map(|&child| number_in_set[child as usize]).collect(),
     };
     let of = |&class: &u32| kept[class as usize].nodes.iter().map(renamed).collect();
-    let all: Vec<Vec<Candidate>> = classes.iter().map(of).collect();
+    let all: Vec<Vec<CandidateNode>> = classes.iter().map(of).collect();
     let problem = Problem::new(&all, roots);
     let chosen = |(i, &class): (usize, &u32)| {
         let stand_in = kept[class as usize].stand_ins.get(start[class as usize] as usize).copied();
@@ -191,5 +197,5 @@ fn part_of(classes: &[u32], roots: Vec<u32>, number_in_set: &[u32], kept: &[Kept
     };
     let start = classes.iter().enumerate().map(chosen).collect();
     let nodes = classes.iter().flat_map(|&class| kept[class as usize].numbers.iter().copied()).collect();
-    Part { problem, classes: classes.to_vec(), nodes, start }
+    IndependentComponent { problem, classes: classes.to_vec(), nodes, start }
 }

@@ -1,6 +1,6 @@
 //! Extraction against exhaustive enumeration on small problems.
 
-use super::problem::{Candidate, Chosen, Cost, NONE, Problem};
+use super::problem::{CandidateNode, Chosen, Cost, NONE, Problem};
 use super::steps::Steps;
 use super::{disjoint, exact, landmarks, reduce, solve, trees};
 
@@ -14,13 +14,13 @@ impl Random {
     }
 }
 
-fn node(cost: u64, children: &[u32]) -> Candidate {
-    Candidate { cost, children: children.iter().copied().collect() }
+fn node(cost: u64, children: &[u32]) -> CandidateNode {
+    CandidateNode { cost, children: children.iter().copied().collect() }
 }
 
 /// Returns random classes with up to three nodes; the first node of each uses only earlier classes, so that a choice
 /// exists. Others may use any class, including their own.
-fn random_classes(random: &mut Random, count: u32, costs: u32) -> Vec<Vec<Candidate>> {
+fn random_classes(random: &mut Random, count: u32, costs: u32) -> Vec<Vec<CandidateNode>> {
     let mut classes = Vec::new();
     for class in 0..count {
         let nodes = 1 + random.below(3);
@@ -36,7 +36,7 @@ fn random_classes(random: &mut Random, count: u32, costs: u32) -> Vec<Vec<Candid
 }
 
 /// Returns the least cost of all choices, by enumeration.
-fn cheapest(classes: &[Vec<Candidate>], roots: &[u32]) -> Cost {
+fn cheapest(classes: &[Vec<CandidateNode>], roots: &[u32]) -> Cost {
     let mut numbers = vec![0; classes.len()];
     let mut best = Cost::MAX;
     loop {
@@ -48,8 +48,8 @@ fn cheapest(classes: &[Vec<Candidate>], roots: &[u32]) -> Cost {
 }
 
 /// Returns the cost of a choice; `None` if it is cyclic.
-fn cost(classes: &[Vec<Candidate>], roots: &[u32], numbers: &[usize]) -> Option<Cost> {
-    fn visit(classes: &[Vec<Candidate>], class: u32, numbers: &[usize], state: &mut [u8]) -> Option<Cost> {
+fn cost(classes: &[Vec<CandidateNode>], roots: &[u32], numbers: &[usize]) -> Option<Cost> {
+    fn visit(classes: &[Vec<CandidateNode>], class: u32, numbers: &[usize], state: &mut [u8]) -> Option<Cost> {
         match std::mem::replace(&mut state[class as usize], 1) {
             1 => return None,
             2 => {
@@ -71,7 +71,7 @@ fn cost(classes: &[Vec<Candidate>], roots: &[u32], numbers: &[usize]) -> Option<
 }
 
 /// Returns the result after preprocessing: node indices, cost and bound.
-fn extracted(classes: &[Vec<Candidate>], roots: &[u32], start: &[u32], steps: usize) -> (Vec<usize>, Cost, Cost) {
+fn extracted(classes: &[Vec<CandidateNode>], roots: &[u32], start: &[u32], steps: usize) -> (Vec<usize>, Cost, Cost) {
     let reduced = reduce::reduce(classes, roots, start);
     let mut numbers = reduced.free;
     let (mut cost, mut bound) = (0, 0);
@@ -148,7 +148,7 @@ fn the_cheapest_tree_of_disjoint_operands_is_the_optimum() {
             let children = [interval(from, at), interval(at + 1, to)];
             node(1 + u64::from(random.below(100)), &children)
         };
-        let all: Vec<Candidate> = if from == to { vec![node(0, &[])] } else { (from..to).map(split).collect() };
+        let all: Vec<CandidateNode> = if from == to { vec![node(0, &[])] } else { (from..to).map(split).collect() };
         classes[interval(from, to) as usize] = all;
     }
     let (_, found, bound) = extracted(&classes, &[interval(0, len - 1)], &[NONE; 144], 0);
@@ -182,7 +182,7 @@ fn nothing_is_made_of_itself() {
 #[test]
 fn costs_may_be_huge() {
     let all = u64::MAX;
-    let classes: Vec<Vec<Candidate>> = (0..200_u32)
+    let classes: Vec<Vec<CandidateNode>> = (0..200_u32)
         .map(|i| match i {
             0 => vec![node(all, &[])],
             _ => vec![node(all, &[i - 1]), node(all - 1, &[i - 1, i / 2])],
@@ -214,7 +214,7 @@ fn it_never_gets_dearer() {
 fn many_points_are_covered_by_few_sets() {
     let (points, sets) = (40, 25);
     let mut random = Random(4);
-    let mut classes: Vec<Vec<Candidate>> =
+    let mut classes: Vec<Vec<CandidateNode>> =
         (0..sets).map(|_| vec![node(100 + u64::from(random.below(100)), &[])]).collect();
     for _ in 0..points {
         let of: Vec<u32> = (0..4).map(|_| random.below(sets)).collect();

@@ -1,6 +1,6 @@
 //! Alternatives to the extracted nodes, with their costs.
 
-use super::{Candidate, Choice as Choices, NodeId, Whole};
+use super::{Candidate, Choice as Choices, Whole, node_id};
 use crate::by_class::{ByClass, Classes};
 use crate::extract::Choice;
 use crate::graph::Node;
@@ -124,7 +124,7 @@ impl Chosen<'_, '_> {
         all.sort_by_key(|candidate| (candidate.whole, candidate.node));
         let more = all.len().saturating_sub(MAX_CANDIDATES);
         all.truncate(MAX_CANDIDATES);
-        (!all.is_empty()).then(|| Choices { class: number(class), name: None, candidates: all, more })
+        (!all.is_empty()).then(|| Choices { class: node_id(class), name: None, candidates: all, more })
     }
 
     fn candidate(&mut self, class: Id, i: usize) -> Candidate {
@@ -132,7 +132,7 @@ impl Chosen<'_, '_> {
         let node = &program.graph[class].nodes[i];
         let operand = |&child: &Id| {
             let of = program.graph.find(child);
-            number(self.node(of).map_or(child, |node| node.id))
+            node_id(self.node(of).map_or(child, |node| node.id))
         };
         let operands = node.children.iter().map(operand).collect();
         let (mut whole, mut alone) = (Whole::Unknown, None);
@@ -146,10 +146,6 @@ impl Chosen<'_, '_> {
                 None => Whole::Itself,
             };
         }
-        Candidate { node: number(node.id), operands, own: (self.cost)(node), alone, whole }
+        Candidate { node: node_id(node.id), operands, own: (self.cost)(node), alone, whole }
     }
-}
-
-fn number(id: Id) -> NodeId {
-    usize::from(id) as NodeId
 }

@@ -1,6 +1,6 @@
 //! The e-graph in Graphviz's language: classes as boxes of nodes, chosen nodes filled.
 
-use super::{Class, Report, terms::label};
+use super::{ClassReport, Report, terms::label};
 use std::fmt::Write as _;
 
 /// Returns all classes of several functions in one graph.
@@ -25,14 +25,14 @@ pub(super) fn title(report: &Report) -> String {
 }
 
 /// Returns the caption of a class.
-pub(super) fn caption(class: &Class) -> String {
+pub(super) fn caption(class: &ClassReport) -> String {
     match &class.name {
         Some(name) => format!("{name} : {}", class.ty),
         None => format!("#{} : {}", class.id, class.ty),
     }
 }
 
-fn cluster(report: &Report, i: usize, class: &Class, out: &mut String) {
+fn cluster(report: &Report, i: usize, class: &ClassReport, out: &mut String) {
     let style = if class.is_root { "rounded,bold" } else { "rounded" };
     let color = if class.is_needed { "black" } else { "gray" };
     let _ = writeln!(out, "    subgraph \"cluster_f{i}_c{}\" {{", class.id);
@@ -45,7 +45,7 @@ fn cluster(report: &Report, i: usize, class: &Class, out: &mut String) {
     out.push_str("    }\n");
 }
 
-fn edges(report: &Report, i: usize, class: &Class, out: &mut String) {
+fn edges(report: &Report, i: usize, class: &ClassReport, out: &mut String) {
     for (node, operands) in &class.nodes {
         for (position, operand) in operands.iter().enumerate() {
             let Ok(at) = report.classes.binary_search_by_key(operand, |class| class.id) else { continue };

@@ -1,10 +1,10 @@
 //! The rule applications that lead from the program to the extracted nodes.
 
-use super::{NodeId, Step};
+use super::{Step, node_id};
 use crate::extract::Choice;
 use crate::journal::By;
 use crate::paths::Paths;
-use crate::program::{Program, Step as Met};
+use crate::program::{Program, TraversalItem};
 use egg::Id;
 use gradus_ir::Op;
 use rustc_hash::FxHashSet;
@@ -16,8 +16,8 @@ const MAX_STEPS: usize = 5_000;
 /// Returns the pairs of an original node and its chosen replacement: first the operands of ops that stay in place (their number is
 /// returned), then those of chosen nodes.
 pub fn replaced(program: &Program<'_>, choice: &Choice) -> (Vec<(Id, Id)>, usize) {
-    let stays = |met: &Met| match met {
-        Met::Op(op) if !program.nodes.contains(op) => Some(*op),
+    let stays = |met: &TraversalItem| match met {
+        TraversalItem::Op(op) if !program.nodes.contains(op) => Some(*op),
         _ => None,
     };
     let operands = |op: Op| program.m.operands(op).iter().filter_map(|&value| program.entered(value));
@@ -62,7 +62,6 @@ pub fn steps(program: &Program<'_>, rules: &[String], pairs: &[(Id, Id)]) -> (Ve
 
 fn listed(program: &Program<'_>, rules: &[String], found: &BTreeMap<u32, Vec<u32>>) -> Vec<Step> {
     let places: BTreeMap<u32, usize> = found.keys().enumerate().map(|(place, &step)| (step, place)).collect();
-    let number = |id: Id| usize::from(id) as NodeId;
     let one = |(&step, needs): (&u32, &Vec<u32>)| {
         let made = program.graph.analysis.journal.steps[step as usize];
         let mut needs: Vec<usize> = needs.iter().filter_map(|step| places.get(step).copied()).collect();
@@ -74,8 +73,8 @@ fn listed(program: &Program<'_>, rules: &[String], found: &BTreeMap<u32, Vec<u32
                 By::Other(name) => name.to_owned(),
             },
             iteration: if let By::Rule(_) = made.by { made.iteration + 1 } else { 0 },
-            left: number(made.left),
-            right: number(made.right),
+            left: node_id(made.left),
+            right: node_id(made.right),
             needs,
         }
     };

@@ -1,7 +1,7 @@
 //! Construction of a report from a saturated program.
 
 use super::choices::{self, Chosen};
-use super::{Class, ClassId, NodeId, Report, Terms, explain, terms};
+use super::{ClassId, ClassReport, NodeId, Report, Terms, explain, node_id, terms};
 use crate::equation::Equations;
 use crate::explore::{End, Exploration};
 use crate::extract::Choice;
@@ -62,7 +62,7 @@ impl Gather<'_, '_> {
             saturated: matches!(self.explored.end, End::Saturated(_)),
             iterations: self.explored.iterations.clone(),
             rules: records,
-            results: pairs[..results].iter().map(|&(a, b)| (number(a), number(b))).collect(),
+            results: pairs[..results].iter().map(|&(a, b)| (node_id(a), node_id(b))).collect(),
             steps,
             is_cut,
             choices: Vec::new(),
@@ -111,30 +111,26 @@ impl Gather<'_, '_> {
         named
     }
 
-    fn classes(&self, choice: &Choice, named: &FxHashMap<ClassId, String>, needed: &FxHashSet<Id>) -> Vec<Class> {
+    fn classes(&self, choice: &Choice, named: &FxHashMap<ClassId, String>, needed: &FxHashSet<Id>) -> Vec<ClassReport> {
         let graph = &self.program.graph;
         let roots: FxHashSet<Id> = self.roots.iter().map(|&root| graph.find(root)).collect();
         let class = |class: &egg::EClass<Node, _>| {
-            let operands = |node: &Node| node.children.iter().map(|&child| number(graph.find(child))).collect();
-            let id = number(class.id);
-            Class {
+            let operands = |node: &Node| node.children.iter().map(|&child| node_id(graph.find(child))).collect();
+            let id = node_id(class.id);
+            ClassReport {
                 id,
                 name: named.get(&id).cloned(),
                 ty: self.program.m.ctx.display_type(graph[class.id].data.ty),
                 is_root: roots.contains(&class.id),
                 is_needed: needed.contains(&class.id),
-                nodes: class.iter().map(|node| (number(node.id), operands(node))).collect(),
+                nodes: class.iter().map(|node| (node_id(node.id), operands(node))).collect(),
                 chosen: choice.get(class.id).map(|node| node as usize),
             }
         };
-        let mut classes: Vec<Class> = graph.classes().map(class).collect();
+        let mut classes: Vec<ClassReport> = graph.classes().map(class).collect();
         classes.sort_by_key(|class| class.id);
         classes
     }
-}
-
-fn number(id: Id) -> NodeId {
-    usize::from(id) as NodeId
 }
 
 fn names(ctx: &Context, equations: &Equations) -> Vec<String> {

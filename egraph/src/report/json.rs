@@ -1,6 +1,6 @@
 //! Reports as JSON.
 
-use super::{Candidate, Choice, Class, Report, Step, Term, TermKind, Whole};
+use super::{Candidate, Choice, ClassReport, Report, Step, Term, TermKind, Whole};
 use crate::explore::{Iteration, Record};
 use std::fmt::Write as _;
 
@@ -193,7 +193,7 @@ fn candidate(report: &Report, candidate: &Candidate) -> Json {
     ])
 }
 
-fn class(class: &Class) -> Json {
+fn class(class: &ClassReport) -> Json {
     let node = |(node, operands): &(u32, Vec<u32>)| {
         let operands = Json::list(operands, |&operand| Json::number(operand));
         Json::Object(vec![("node", Json::number(*node)), ("operands", operands)])

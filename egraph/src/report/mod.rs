@@ -19,6 +19,7 @@ pub use svg::svg;
 pub use text::text;
 
 use crate::explore::{Iteration, Record};
+use egg::Id;
 use std::collections::BTreeMap;
 
 /// Name of the report, and of the report with the e-graph.
@@ -33,6 +34,10 @@ pub type ClassId = u32;
 
 /// E-nodes by id.
 pub type Terms = BTreeMap<NodeId, Term>;
+
+fn node_id(id: Id) -> NodeId {
+    usize::from(id) as NodeId
+}
 
 /// The report on a function.
 #[derive(Clone, Debug)]
@@ -67,7 +72,7 @@ pub struct Report {
     /// The needed classes with several nodes, operands before users.
     pub choices: Vec<Choice>,
     /// All classes, if requested.
-    pub classes: Vec<Class>,
+    pub classes: Vec<ClassReport>,
     /// All referenced nodes and their operands.
     pub terms: Terms,
 }
@@ -167,7 +172,7 @@ pub enum Whole {
 
 /// An e-class.
 #[derive(Clone, Debug)]
-pub struct Class {
+pub struct ClassReport {
     /// Its id.
     pub id: ClassId,
     /// Its name in the program, if any.

@@ -1,7 +1,7 @@
 //! The e-graph as a picture: classes as boxes of nodes in layers, operands below users.
 
 use super::dot::{caption, title};
-use super::{Class, Report, terms::label};
+use super::{ClassReport, Report, terms::label};
 use gradus_ir::svg::{document, escape};
 use std::fmt::Write as _;
 
@@ -61,7 +61,7 @@ struct Picture<'r> {
 
 impl<'r> Picture<'r> {
     fn new(report: &'r Report) -> Picture<'r> {
-        let box_of = |class: &Class| {
+        let box_of = |class: &ClassReport| {
             let mut lines = vec![caption(class)];
             lines.extend(class.nodes.iter().map(|(node, _)| label(report, *node)));
             let width = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0) * LETTER + LINE;
@@ -184,7 +184,7 @@ impl<'r> Picture<'r> {
     }
 
     /// Draws the edges from the nodes of a class.
-    fn lines_from(&self, class: &Class, placed: &Placed, chosen: bool, out: &mut String) {
+    fn lines_from(&self, class: &ClassReport, placed: &Placed, chosen: bool, out: &mut String) {
         let wanted = |i: usize| (class.is_needed && class.chosen == Some(i)) == chosen;
         for (_, (_, operands)) in class.nodes.iter().enumerate().filter(|(i, _)| wanted(*i)) {
             let stroke = if chosen { "green" } else { "silver" };

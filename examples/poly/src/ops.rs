@@ -113,7 +113,7 @@ fn mul(q: u64, a: &[u64], b: &[u64]) -> Vec<u64> {
     product
 }
 
-fn verify_eval(m: &Module, op: Op) -> Result<(), String> {
+fn verify_eval(m: &Module, op: Op) -> Result<(), Violation> {
     let eval = EvalOp(op);
     let (poly, point) = (m.value_type(eval.poly(m)), m.value_type(eval.point(m)));
     let moduli =

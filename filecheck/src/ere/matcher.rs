@@ -1,7 +1,7 @@
 //! Matching: a simulation of the nondeterministic automaton finds the leftmost-longest match; captures are
 //! reconstructed afterwards by backtracking, longest alternatives first.
 
-use super::{Assert, Node, Set};
+use super::{Assert, RegexNode, Set};
 
 /// Maximum number of instructions of a program.
 const MAX_PROGRAM: usize = 1 << 17;
@@ -28,7 +28,7 @@ impl Captures {
 
 /// An instruction; by default the next one follows.
 #[derive(Clone, Copy)]
-enum Inst {
+enum RegexInst {
     Byte(u8),
     Set(u32),
     Assert(Assert),
@@ -55,7 +55,7 @@ enum Item {
 
 /// A compiled expression.
 pub struct Regex {
-    program: Vec<Inst>,
+    program: Vec<RegexInst>,
     sets: Vec<Set>,
     items: Vec<Item>,
     /// The possible first bytes of a match, if it is nonempty and starts without assertion.
@@ -68,10 +68,10 @@ pub struct Regex {
 impl Regex {
     /// Compiles a sequence. Groups in `wanted` and referenced groups must not be inside alternatives or repetitions;
     /// violations and oversized expressions are errors.
-    pub fn new(nodes: &[Node], wanted: &[u32], newline: bool) -> Result<Regex, String> {
+    pub fn new(nodes: &[RegexNode], wanted: &[u32], newline: bool) -> Result<Regex, String> {
         let mut back = Vec::new();
         nodes.iter().for_each(|n| referred(n, &mut back));
-        let mut program = Program { insts: Vec::new(), sets: Vec::new(), groups: Vec::new() };
+        let mut program = RegexCompiler { insts: Vec::new(), sets: Vec::new(), groups: Vec::new() };
         let mut items = Vec::new();
         let needed = |n: u32| wanted.contains(&n) || back.contains(&n);
         for node in nodes {
@@ -83,7 +83,7 @@ impl Regex {
                 return Err(format!("there is no group {n}"));
             }
         }
-        let Program { insts, sets, .. } = program;
+        let RegexCompiler { insts, sets, .. } = program;
         let mut regex = Regex { program: insts, sets, items, first: None, newline, groups, has_back: !back.is_empty() };
         regex.first = regex.first_bytes();
         Ok(regex)
@@ -91,7 +91,7 @@ impl Regex {
 
     /// Finds the leftmost-longest match.
     pub fn find(&self, text: &[u8]) -> Result<Option<Captures>, TooComplex> {
-        let mut run = Run::new(self, text);
+        let mut run = RegexSearch::new(self, text);
         let mut from = 0;
         loop {
             let Some((start, end)) = run.leftmost(from)? else { return Ok(None) };
@@ -113,7 +113,7 @@ impl Regex {
     }
 
     fn first_bytes(&self) -> Option<Set> {
-        let mut run = Run::new(self, &[]);
+        let mut run = RegexSearch::new(self, &[]);
         let (mut set, mut any) = (Set::EMPTY, false);
         run.mark += 1;
         run.work.push(0);
@@ -122,11 +122,11 @@ impl Regex {
                 continue;
             }
             match self.program.get(pc as usize) {
-                None | Some(Inst::Assert(_)) => any = true,
-                Some(Inst::Byte(b)) => set.add(*b),
-                Some(Inst::Set(i)) => set.union(self.sets[*i as usize]),
-                Some(Inst::Split(a, b)) => run.work.extend([*a, *b]),
-                Some(Inst::Jump(to)) => run.work.push(*to),
+                None | Some(RegexInst::Assert(_)) => any = true,
+                Some(RegexInst::Byte(b)) => set.add(*b),
+                Some(RegexInst::Set(i)) => set.union(self.sets[*i as usize]),
+                Some(RegexInst::Split(a, b)) => run.work.extend([*a, *b]),
+                Some(RegexInst::Jump(to)) => run.work.push(*to),
             }
         }
         (!any).then_some(set)
@@ -134,37 +134,42 @@ impl Regex {
 }
 
 /// Appends the groups to which back-references refer.
-fn referred(node: &Node, found: &mut Vec<u32>) {
+fn referred(node: &RegexNode, found: &mut Vec<u32>) {
     match node {
-        Node::Literal(_) | Node::Byte(_) | Node::Assert(_) => {}
-        Node::Group(_, inner) | Node::Plus(inner) => referred(inner, found),
-        Node::Concat(list) | Node::Alt(list) => list.iter().for_each(|n| referred(n, found)),
-        Node::Back(n) => found.push(*n),
+        RegexNode::Literal(_) | RegexNode::Byte(_) | RegexNode::Assert(_) => {}
+        RegexNode::Group(_, inner) | RegexNode::Plus(inner) => referred(inner, found),
+        RegexNode::Concat(list) | RegexNode::Alt(list) => list.iter().for_each(|n| referred(n, found)),
+        RegexNode::Back(n) => found.push(*n),
     }
 }
 
 /// A program under construction.
-struct Program<'a> {
-    insts: Vec<Inst>,
+struct RegexCompiler<'a> {
+    insts: Vec<RegexInst>,
     sets: Vec<Set>,
     /// The complete groups of the outermost sequence, to which back-references may refer.
-    groups: Vec<(u32, &'a Node)>,
+    groups: Vec<(u32, &'a RegexNode)>,
 }
 
-impl<'a> Program<'a> {
+impl<'a> RegexCompiler<'a> {
     /// Compiles an element of the outermost sequence, split only where captures are needed.
-    fn item(&mut self, node: &'a Node, needed: &impl Fn(u32) -> bool, items: &mut Vec<Item>) -> Result<(), String> {
+    fn item(
+        &mut self,
+        node: &'a RegexNode,
+        needed: &impl Fn(u32) -> bool,
+        items: &mut Vec<Item>,
+    ) -> Result<(), String> {
         match node {
-            Node::Concat(list) if node.mentions(needed) => {
+            RegexNode::Concat(list) if node.mentions(needed) => {
                 list.iter().try_for_each(|n| self.item(n, needed, items))?;
             }
-            Node::Group(n, inner) if needed(*n) => {
+            RegexNode::Group(n, inner) if needed(*n) => {
                 items.push(Item::Open(*n));
                 self.item(inner, needed, items)?;
                 items.push(Item::Close(*n));
                 self.groups.push((*n, inner));
             }
-            Node::Back(n) => {
+            RegexNode::Back(n) => {
                 let Some((_, group)) = self.groups.iter().rev().find(|g| g.0 == *n) else {
                     return Err("invalid backreference number".into());
                 };
@@ -173,7 +178,7 @@ impl<'a> Program<'a> {
                 self.node(group)?;
                 items.push(Item::Back(*n));
             }
-            Node::Group(_, inner) if inner.mentions(needed) => self.item(inner, needed, items)?,
+            RegexNode::Group(_, inner) if inner.mentions(needed) => self.item(inner, needed, items)?,
             _ if node.mentions(needed) => {
                 return Err("a back-reference inside of alternatives or a repetition is not supported".into());
             }
@@ -182,7 +187,7 @@ impl<'a> Program<'a> {
         Ok(())
     }
 
-    fn range(&mut self, node: &'a Node) -> Result<Range, String> {
+    fn range(&mut self, node: &'a RegexNode) -> Result<Range, String> {
         let start = self.here();
         self.node(node)?;
         Ok(Range { start, end: self.here() })
@@ -192,37 +197,37 @@ impl<'a> Program<'a> {
         self.insts.len() as u32
     }
 
-    fn node(&mut self, node: &'a Node) -> Result<(), String> {
+    fn node(&mut self, node: &'a RegexNode) -> Result<(), String> {
         if self.insts.len() > MAX_PROGRAM {
             return Err("regular expression too big".into());
         }
         match node {
-            Node::Literal(text) => self.insts.extend(text.iter().map(|b| Inst::Byte(*b))),
-            Node::Byte(set) => {
+            RegexNode::Literal(text) => self.insts.extend(text.iter().map(|b| RegexInst::Byte(*b))),
+            RegexNode::Byte(set) => {
                 let known = self.sets.iter().rev().take(8).position(|s| s == set);
                 let index = known.map_or(self.sets.len(), |back| self.sets.len() - 1 - back);
                 if known.is_none() {
                     self.sets.push(*set);
                 }
-                self.insts.push(Inst::Set(index as u32));
+                self.insts.push(RegexInst::Set(index as u32));
             }
-            Node::Assert(what) => self.insts.push(Inst::Assert(*what)),
-            Node::Group(_, inner) => self.node(inner)?,
-            Node::Concat(list) => list.iter().try_for_each(|n| self.node(n))?,
-            Node::Alt(list) => self.alternatives(list)?,
-            Node::Plus(inner) => {
+            RegexNode::Assert(what) => self.insts.push(RegexInst::Assert(*what)),
+            RegexNode::Group(_, inner) => self.node(inner)?,
+            RegexNode::Concat(list) => list.iter().try_for_each(|n| self.node(n))?,
+            RegexNode::Alt(list) => self.alternatives(list)?,
+            RegexNode::Plus(inner) => {
                 let start = self.here();
                 self.node(inner)?;
                 let next = self.here() + 1;
-                self.insts.push(Inst::Split(start, next));
+                self.insts.push(RegexInst::Split(start, next));
             }
             // Compiled as an item of its own, or rejected.
-            Node::Back(_) => {}
+            RegexNode::Back(_) => {}
         }
         Ok(())
     }
 
-    fn alternatives(&mut self, list: &'a [Node]) -> Result<(), String> {
+    fn alternatives(&mut self, list: &'a [RegexNode]) -> Result<(), String> {
         let mut jumps = Vec::new();
         for (i, node) in list.iter().enumerate() {
             if i + 1 == list.len() {
@@ -230,14 +235,14 @@ impl<'a> Program<'a> {
                 break;
             }
             let split = self.insts.len();
-            self.insts.push(Inst::Jump(0));
+            self.insts.push(RegexInst::Jump(0));
             self.node(node)?;
             jumps.push(self.insts.len());
-            self.insts.push(Inst::Jump(0));
-            self.insts[split] = Inst::Split(split as u32 + 1, self.here());
+            self.insts.push(RegexInst::Jump(0));
+            self.insts[split] = RegexInst::Split(split as u32 + 1, self.here());
         }
         let end = self.here();
-        jumps.into_iter().for_each(|j| self.insts[j] = Inst::Jump(end));
+        jumps.into_iter().for_each(|j| self.insts[j] = RegexInst::Jump(end));
         Ok(())
     }
 }
@@ -249,7 +254,7 @@ struct Frame {
 }
 
 /// A search in one text.
-struct Run<'a> {
+struct RegexSearch<'a> {
     regex: &'a Regex,
     text: &'a [u8],
     steps: u64,
@@ -259,10 +264,10 @@ struct Run<'a> {
     work: Vec<u32>,
 }
 
-impl<'a> Run<'a> {
-    fn new(regex: &'a Regex, text: &'a [u8]) -> Run<'a> {
+impl<'a> RegexSearch<'a> {
+    fn new(regex: &'a Regex, text: &'a [u8]) -> RegexSearch<'a> {
         let steps = 20_000_000 + 200 * text.len() as u64;
-        Run { regex, text, steps, marks: vec![0; regex.program.len() + 1], mark: 0, work: Vec::new() }
+        RegexSearch { regex, text, steps, marks: vec![0; regex.program.len() + 1], mark: 0, work: Vec::new() }
     }
 
     fn spend(&mut self, steps: usize) -> Result<(), TooComplex> {
@@ -297,11 +302,11 @@ impl<'a> Run<'a> {
                 continue;
             }
             match self.regex.program[pc as usize] {
-                Inst::Byte(_) | Inst::Set(_) => reach(pc),
-                Inst::Assert(what) if self.holds(what, pos) => self.work.push(pc + 1),
-                Inst::Assert(_) => {}
-                Inst::Split(a, b) => self.work.extend([b, a]),
-                Inst::Jump(to) => self.work.push(to),
+                RegexInst::Byte(_) | RegexInst::Set(_) => reach(pc),
+                RegexInst::Assert(what) if self.holds(what, pos) => self.work.push(pc + 1),
+                RegexInst::Assert(_) => {}
+                RegexInst::Split(a, b) => self.work.extend([b, a]),
+                RegexInst::Jump(to) => self.work.push(to),
             }
         }
         Ok(())
@@ -309,8 +314,8 @@ impl<'a> Run<'a> {
 
     fn takes(&self, pc: u32, byte: u8) -> bool {
         match self.regex.program[pc as usize] {
-            Inst::Byte(b) => b == byte,
-            Inst::Set(i) => self.regex.sets[i as usize].has(byte),
+            RegexInst::Byte(b) => b == byte,
+            RegexInst::Set(i) => self.regex.sets[i as usize].has(byte),
             _ => false,
         }
     }

@@ -2,7 +2,7 @@
 //! patterns and `expected-error-re` use them; a crate with Perl semantics (first matching alternative, no
 //! back-references) would match and capture differently.
 //!
-//! A pattern is a list of [`Node`]s, from [`parse`] or built directly. Matching takes time O(text length · pattern
+//! A pattern is a list of [`RegexNode`]s, from [`parse`] or built directly. Matching takes time O(text length · pattern
 //! size) apart from back-references, and fails with [`TooComplex`] above a step limit.
 
 mod matcher;
@@ -73,7 +73,7 @@ pub enum Assert {
 
 /// A part of an expression.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Node {
+pub enum RegexNode {
     /// These bytes; the empty list matches the empty text.
     Literal(Vec<u8>),
     /// Any one byte of a set.
@@ -81,29 +81,29 @@ pub enum Node {
     /// A zero-width assertion.
     Assert(Assert),
     /// A group with its 1-based number.
-    Group(u32, Box<Node>),
+    Group(u32, Box<RegexNode>),
     /// A sequence.
-    Concat(Vec<Node>),
+    Concat(Vec<RegexNode>),
     /// Alternatives.
-    Alt(Vec<Node>),
+    Alt(Vec<RegexNode>),
     /// One or more repetitions.
-    Plus(Box<Node>),
+    Plus(Box<RegexNode>),
     /// A back-reference.
     Back(u32),
 }
 
-impl Node {
+impl RegexNode {
     /// The expression that matches the empty text.
-    pub const EMPTY: Node = Node::Literal(Vec::new());
+    pub const EMPTY: RegexNode = RegexNode::Literal(Vec::new());
 
     /// Whether a group in this expression satisfies a condition; a back-reference counts as its group.
     fn mentions(&self, is: &impl Fn(u32) -> bool) -> bool {
         match self {
-            Node::Literal(_) | Node::Byte(_) | Node::Assert(_) => false,
-            Node::Group(n, inner) => is(*n) || inner.mentions(is),
-            Node::Concat(list) | Node::Alt(list) => list.iter().any(|n| n.mentions(is)),
-            Node::Plus(inner) => inner.mentions(is),
-            Node::Back(n) => is(*n),
+            RegexNode::Literal(_) | RegexNode::Byte(_) | RegexNode::Assert(_) => false,
+            RegexNode::Group(n, inner) => is(*n) || inner.mentions(is),
+            RegexNode::Concat(list) | RegexNode::Alt(list) => list.iter().any(|n| n.mentions(is)),
+            RegexNode::Plus(inner) => inner.mentions(is),
+            RegexNode::Back(n) => is(*n),
         }
     }
 }

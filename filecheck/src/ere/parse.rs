@@ -1,6 +1,6 @@
 //! Parsing of expressions. The messages are LLVM's.
 
-use super::{Assert, Flags, Node, Set};
+use super::{Assert, Flags, RegexNode, Set};
 
 /// Maximum nesting depth of parentheses, against stack overflow.
 const MAX_DEPTH: u32 = 200;
@@ -14,13 +14,13 @@ type Result<T> = std::result::Result<T, &'static str>;
 /// Parses an expression whose first group has the number `first_group`. Returns it with its number of groups.
 ///
 /// A back-reference has to name a complete group of this text, counted from 1; it is kept as written.
-pub fn parse(text: &[u8], first_group: u32, flags: Flags) -> Result<(Node, u32)> {
-    let mut p = Parser { text, pos: 0, first_group, groups: 0, complete: Vec::new(), depth: 0, size: 0, flags };
+pub fn parse(text: &[u8], first_group: u32, flags: Flags) -> Result<(RegexNode, u32)> {
+    let mut p = RegexParser { text, pos: 0, first_group, groups: 0, complete: Vec::new(), depth: 0, size: 0, flags };
     let node = p.alternatives(None)?;
     Ok((node, p.groups))
 }
 
-struct Parser<'a> {
+struct RegexParser<'a> {
     text: &'a [u8],
     pos: usize,
     first_group: u32,
@@ -33,7 +33,7 @@ struct Parser<'a> {
     flags: Flags,
 }
 
-impl Parser<'_> {
+impl RegexParser<'_> {
     fn peek(&self) -> Option<u8> {
         self.text.get(self.pos).copied()
     }
@@ -59,7 +59,7 @@ impl Parser<'_> {
         }
     }
 
-    fn alternatives(&mut self, stop: Option<u8>) -> Result<Node> {
+    fn alternatives(&mut self, stop: Option<u8>) -> Result<RegexNode> {
         let mut all = Vec::new();
         loop {
             let mut list = Vec::new();
@@ -72,12 +72,12 @@ impl Parser<'_> {
             }
             all.push(concat(list));
             if !self.eat("|") {
-                return Ok(if all.len() == 1 { all.remove(0) } else { Node::Alt(all) });
+                return Ok(if all.len() == 1 { all.remove(0) } else { RegexNode::Alt(all) });
             }
         }
     }
 
-    fn repeated(&mut self) -> Result<Node> {
+    fn repeated(&mut self) -> Result<RegexNode> {
         let before = self.size;
         let is_start = self.peek() == Some(b'^');
         let node = self.atom()?;
@@ -134,16 +134,16 @@ impl Parser<'_> {
         Ok(n)
     }
 
-    fn atom(&mut self) -> Result<Node> {
+    fn atom(&mut self) -> Result<RegexNode> {
         self.grow(1)?;
         Ok(match self.next() {
-            None => Node::EMPTY,
+            None => RegexNode::EMPTY,
             Some(b'(') => return self.group(),
             Some(b')') => return Err("parentheses not balanced"),
-            Some(b'^') => Node::Assert(Assert::LineStart),
-            Some(b'$') => Node::Assert(Assert::LineEnd),
+            Some(b'^') => RegexNode::Assert(Assert::LineStart),
+            Some(b'$') => RegexNode::Assert(Assert::LineEnd),
             Some(b'*' | b'+' | b'?') => return Err("repetition-operator operand invalid"),
-            Some(b'.') => Node::Byte(self.all_but(Set::EMPTY)),
+            Some(b'.') => RegexNode::Byte(self.all_but(Set::EMPTY)),
             Some(b'[') => return self.bracket(),
             Some(b'\\') => match self.next() {
                 None => return Err("trailing backslash (\\)"),
@@ -152,7 +152,7 @@ impl Parser<'_> {
                     if !self.complete.get(n as usize - 1).is_some_and(|c| *c) {
                         return Err("invalid backreference number");
                     }
-                    Node::Back(n)
+                    RegexNode::Back(n)
                 }
                 Some(b) => self.literal(b),
             },
@@ -163,13 +163,13 @@ impl Parser<'_> {
         })
     }
 
-    fn literal(&self, b: u8) -> Node {
+    fn literal(&self, b: u8) -> RegexNode {
         if self.flags.ignore_case && b.is_ascii_alphabetic() {
             let mut set = Set::EMPTY;
             set.add(b);
-            return Node::Byte(set.both_cases());
+            return RegexNode::Byte(set.both_cases());
         }
-        Node::Literal(vec![b])
+        RegexNode::Literal(vec![b])
     }
 
     fn all_but(&self, set: Set) -> Set {
@@ -180,7 +180,7 @@ impl Parser<'_> {
         rest
     }
 
-    fn group(&mut self) -> Result<Node> {
+    fn group(&mut self) -> Result<RegexNode> {
         if self.peek().is_none() || self.depth == MAX_DEPTH {
             return Err(if self.depth == MAX_DEPTH {
                 "parentheses nested too deeply"
@@ -192,21 +192,21 @@ impl Parser<'_> {
         self.groups += 1;
         self.complete.push(false);
         self.depth += 1;
-        let inner = if self.peek() == Some(b')') { Node::EMPTY } else { self.alternatives(Some(b')'))? };
+        let inner = if self.peek() == Some(b')') { RegexNode::EMPTY } else { self.alternatives(Some(b')'))? };
         self.depth -= 1;
         if !self.eat(")") {
             return Err("parentheses not balanced");
         }
         self.complete[local] = true;
-        Ok(Node::Group(self.first_group + local as u32, Box::new(inner)))
+        Ok(RegexNode::Group(self.first_group + local as u32, Box::new(inner)))
     }
 
-    fn bracket(&mut self) -> Result<Node> {
+    fn bracket(&mut self) -> Result<RegexNode> {
         if self.eat("[:<:]]") {
-            return Ok(Node::Assert(Assert::WordStart));
+            return Ok(RegexNode::Assert(Assert::WordStart));
         }
         if self.eat("[:>:]]") {
-            return Ok(Node::Assert(Assert::WordEnd));
+            return Ok(RegexNode::Assert(Assert::WordEnd));
         }
         let mut set = Set::EMPTY;
         let inverted = self.eat("^");
@@ -227,7 +227,7 @@ impl Parser<'_> {
         if self.flags.ignore_case {
             set = set.both_cases();
         }
-        Ok(Node::Byte(if inverted { self.all_but(set) } else { set }))
+        Ok(RegexNode::Byte(if inverted { self.all_but(set) } else { set }))
     }
 
     fn bracket_term(&mut self, set: &mut Set) -> Result<()> {
@@ -304,25 +304,25 @@ fn class(name: &[u8]) -> Option<Set> {
 }
 
 /// Appends a node and merges literals.
-fn push(list: &mut Vec<Node>, node: Node) {
+fn push(list: &mut Vec<RegexNode>, node: RegexNode) {
     match (list.last_mut(), node) {
-        (Some(Node::Literal(text)), Node::Literal(more)) => text.extend(more),
+        (Some(RegexNode::Literal(text)), RegexNode::Literal(more)) => text.extend(more),
         (_, node) => list.push(node),
     }
 }
 
-fn concat(mut list: Vec<Node>) -> Node {
-    if list.len() == 1 { list.remove(0) } else { Node::Concat(list) }
+fn concat(mut list: Vec<RegexNode>) -> RegexNode {
+    if list.len() == 1 { list.remove(0) } else { RegexNode::Concat(list) }
 }
 
-fn repeat(node: Node, min: u32, max: Option<u32>) -> Node {
-    let optional = |node| Node::Alt(vec![node, Node::EMPTY]);
+fn repeat(node: RegexNode, min: u32, max: Option<u32>) -> RegexNode {
+    let optional = |node| RegexNode::Alt(vec![node, RegexNode::EMPTY]);
     let Some(max) = max else {
         if min == 0 {
-            return optional(Node::Plus(Box::new(node)));
+            return optional(RegexNode::Plus(Box::new(node)));
         }
         let mut list = vec![node.clone(); min as usize - 1];
-        list.push(Node::Plus(Box::new(node)));
+        list.push(RegexNode::Plus(Box::new(node)));
         return concat(list);
     };
     // x{1,3} is x(x(x)?)?
@@ -332,5 +332,5 @@ fn repeat(node: Node, min: u32, max: Option<u32>) -> Node {
     }
     let mut list = vec![node; min as usize];
     list.extend(tail);
-    if list.is_empty() { Node::EMPTY } else { concat(list) }
+    if list.is_empty() { RegexNode::EMPTY } else { concat(list) }
 }

@@ -1,7 +1,7 @@
 //! Affine programs: nests with constant bounds of few iterations, bounds that depend on outer loops and symbols, sets, and
 //! accesses that overlap between iterations.
 
-use super::writer::Writer;
+use super::writer::ProgramWriter;
 use gradus_ir::random::Random;
 
 /// Buffers of which each iteration of a parallel loop stores an element of its own, by number of dimensions.
@@ -28,7 +28,7 @@ const CALLEE: [&str; 4] = ["index", "i32", BUFFERS[0].0, BUFFERS[1].0];
 
 /// The values of affine expressions in scope.
 #[derive(Clone)]
-struct Names {
+struct AffineScope {
     /// Induction variables, outermost first.
     dims: Vec<u32>,
     symbols: Vec<u32>,
@@ -39,7 +39,7 @@ struct Names {
 }
 
 pub(super) fn draw(random: &mut Random) -> String {
-    let mut w = Writer::new(random);
+    let mut w = ProgramWriter::new(random);
     let is_called = w.random.percent(40);
     if is_called {
         callee(&mut w);
@@ -48,7 +48,7 @@ pub(super) fn draw(random: &mut Random) -> String {
     let [first, second] = BUFFERS.map(|buffer| buffer.0);
     let parameters = ["index", "index", "i32", "f32", "i1", first, first, second, CELLS[0], CELLS[1]];
     w.function(&format!("func.func @made{}", u8::from(is_called)), &parameters, &results);
-    let mut names = Names { dims: Vec::new(), symbols: w.known("index"), is_called, is_parallel: false };
+    let mut names = AffineScope { dims: Vec::new(), symbols: w.known("index"), is_called, is_parallel: false };
     for _ in 0..1 + w.random.below(3) {
         match w.random.below(10) {
             0..3 => nest(&mut w, &mut names),
@@ -62,9 +62,9 @@ pub(super) fn draw(random: &mut Random) -> String {
 }
 
 /// Writes a private function that uses its index as a symbol, which its callers may not.
-fn callee(w: &mut Writer<'_>) {
+fn callee(w: &mut ProgramWriter<'_>) {
     w.function("func.func private @made0", &CALLEE, &["i32"]);
-    let mut names = Names { dims: Vec::new(), symbols: w.known("index"), is_called: false, is_parallel: false };
+    let mut names = AffineScope { dims: Vec::new(), symbols: w.known("index"), is_called: false, is_parallel: false };
     statements(w, &mut names, 1);
     access(w, &names);
     let value = w.pick("i32");
@@ -72,13 +72,13 @@ fn callee(w: &mut Writer<'_>) {
 }
 
 /// Calls the private function.
-fn call(w: &mut Writer<'_>) {
+fn call(w: &mut ProgramWriter<'_>) {
     let (operands, types) = (w.picks(&CALLEE).join(", "), CALLEE.join(", "));
     w.op("i32", &format!("func.call @made0({operands}) : ({types}) -> i32"));
 }
 
 /// Writes a perfect nest without carried values.
-fn nest(w: &mut Writer<'_>, names: &mut Names) {
+fn nest(w: &mut ProgramWriter<'_>, names: &mut AffineScope) {
     let (mark, depth) = (w.enter(), 1 + w.random.below(3));
     for _ in 0..depth {
         let (header, dim) = header(w, names);
@@ -96,7 +96,7 @@ fn nest(w: &mut Writer<'_>, names: &mut Names) {
     w.leave(mark);
 }
 
-fn statements(w: &mut Writer<'_>, names: &mut Names, depth: u64) {
+fn statements(w: &mut ProgramWriter<'_>, names: &mut AffineScope, depth: u64) {
     for _ in 0..1 + w.random.below(4) {
         match w.random.below(10) {
             0..2 if depth > 0 => carried_loop(w, names, depth - 1),
@@ -114,7 +114,7 @@ fn statements(w: &mut Writer<'_>, names: &mut Names, depth: u64) {
 }
 
 /// Draws the induction variable, bounds and step of a loop. Returns them as text, and the variable.
-fn header(w: &mut Writer<'_>, names: &Names) -> (String, u32) {
+fn header(w: &mut ProgramWriter<'_>, names: &AffineScope) -> (String, u32) {
     let dim = w.name();
     let (first, step) = (w.random.below(6) as i64 - 2, 1 + w.random.below(3) as i64);
     // None, one or two iterations, or more, often with a remainder.
@@ -128,7 +128,7 @@ fn header(w: &mut Writer<'_>, names: &Names) -> (String, u32) {
 }
 
 /// Draws a bound near `number`: of an outer loop, a symbol, or the larger or smaller of both.
-fn bound(w: &mut Writer<'_>, names: &Names, several: &str, number: i64) -> String {
+fn bound(w: &mut ProgramWriter<'_>, names: &AffineScope, several: &str, number: i64) -> String {
     let outer = names.dims.last().copied();
     let symbol = w.random.pick(&names.symbols);
     let mut exprs = vec![w.random.pick(&["s0 mod 5", "s0 mod 3 + 1", "(s0 floordiv 2) mod 4"]).to_owned()];
@@ -146,7 +146,7 @@ fn bound(w: &mut Writer<'_>, names: &Names, several: &str, number: i64) -> Strin
 }
 
 /// Writes a loop with carried values.
-fn carried_loop(w: &mut Writer<'_>, names: &mut Names, depth: u64) {
+fn carried_loop(w: &mut ProgramWriter<'_>, names: &mut AffineScope, depth: u64) {
     let types = if w.random.percent(85) { w.types(2) } else { Vec::new() };
     let inits = w.picks(&types);
     let (header, dim) = header(w, names);
@@ -169,7 +169,7 @@ fn carried_loop(w: &mut Writer<'_>, names: &mut Names, depth: u64) {
 }
 
 /// Writes a parallel loop of one to three dimensions, with the larger or smaller of several bounds, and reductions.
-fn parallel(w: &mut Writer<'_>, names: &mut Names, depth: u64) {
+fn parallel(w: &mut ProgramWriter<'_>, names: &mut AffineScope, depth: u64) {
     let rank = w.random.pick(&[1, 1, 2, 2, 2, 3]);
     let (mut dims, mut lists): (Vec<u32>, [Vec<String>; 3]) = Default::default();
     for _ in 0..rank {
@@ -216,7 +216,7 @@ fn parallel(w: &mut Writer<'_>, names: &mut Names, depth: u64) {
 }
 
 /// Draws a bound of a parallel loop: `number`, or the larger or smaller of it and one or two others.
-fn extreme(w: &mut Writer<'_>, names: &Names, several: &str, number: i64) -> String {
+fn extreme(w: &mut ProgramWriter<'_>, names: &AffineScope, several: &str, number: i64) -> String {
     let mut exprs = vec![number.to_string()];
     for _ in 0..w.random.pick(&[0, 0, 1, 1, 2]) {
         let shift = w.random.below(6) as i64 - 1;
@@ -233,7 +233,7 @@ fn extreme(w: &mut Writer<'_>, names: &Names, several: &str, number: i64) -> Str
 }
 
 /// Writes the statements of a region that yields values of types.
-fn body(w: &mut Writer<'_>, names: &mut Names, depth: u64, types: &[&str]) {
+fn body(w: &mut ProgramWriter<'_>, names: &mut AffineScope, depth: u64, types: &[&str]) {
     let mark = w.enter();
     statements(w, names, depth);
     let values = w.yields(types).join(", ");
@@ -245,7 +245,7 @@ fn body(w: &mut Writer<'_>, names: &mut Names, depth: u64, types: &[&str]) {
 }
 
 /// Writes a condition by a set of up to three constraints.
-fn condition(w: &mut Writer<'_>, names: &mut Names, depth: u64) {
+fn condition(w: &mut ProgramWriter<'_>, names: &mut AffineScope, depth: u64) {
     let types = if w.random.percent(80) { w.types(2) } else { Vec::new() };
     let symbol = w.random.pick(&names.symbols);
     let outer = names.dims.last().copied();
@@ -271,7 +271,7 @@ fn condition(w: &mut Writer<'_>, names: &mut Names, depth: u64) {
 }
 
 /// Draws a linear expression of induction variables and symbols.
-fn expression(w: &mut Writer<'_>, names: &Names) -> String {
+fn expression(w: &mut ProgramWriter<'_>, names: &AffineScope) -> String {
     let mut terms: Vec<String> = Vec::new();
     for &dim in &names.dims {
         if w.random.percent(60) {
@@ -287,7 +287,7 @@ fn expression(w: &mut Writer<'_>, names: &Names) -> String {
 }
 
 /// Writes a load, or a store of a computed or loaded value.
-fn access(w: &mut Writer<'_>, names: &Names) {
+fn access(w: &mut ProgramWriter<'_>, names: &AffineScope) {
     let (ty, extents) = w.random.pick(&BUFFERS);
     let known = w.known(ty);
     let memory = w.random.pick(&known);
@@ -302,7 +302,7 @@ fn access(w: &mut Writer<'_>, names: &Names) {
 }
 
 /// Writes an index computed by a map.
-fn index(w: &mut Writer<'_>, names: &Names) {
+fn index(w: &mut ProgramWriter<'_>, names: &AffineScope) {
     let symbol = w.random.pick(&names.symbols);
     let exprs = ["d0 floordiv 3 + s0", "d0 ceildiv 2", "d0 mod 4 - s0", "(d0 + s0) * 2", "-d0 + 5"];
     let (first, second) = (w.random.pick(&exprs), w.random.pick(&exprs));

@@ -2,20 +2,20 @@
 //! branches and loaded at joins.
 
 use super::statements::{negated, rearranged};
-use super::writer::Writer;
+use super::writer::ProgramWriter;
 use gradus_ir::random::Random;
 
 /// Percentage of programs with slots.
 const SLOTS: u64 = 60;
 
 /// The arguments of a block, by type and name.
-struct Block {
+struct BlockArguments {
     types: Vec<&'static str>,
     names: Vec<u32>,
 }
 
 pub(super) fn draw(random: &mut Random) -> String {
-    let mut w = Writer::new(random);
+    let mut w = ProgramWriter::new(random);
     let results = w.types(3);
     let parameters = ["i32", "i32", "i1", "i1", "i8", "index"];
     graph(&mut w, "func.func @made0", (&parameters, &results), true, &|_| ());
@@ -24,14 +24,15 @@ pub(super) fn draw(random: &mut Random) -> String {
 
 /// Writes a function of several blocks. `statements` writes more into a block.
 pub(super) fn graph(
-    w: &mut Writer<'_>,
+    w: &mut ProgramWriter<'_>,
     header: &str,
     (parameters, results): (&[&str], &[&str]),
     loops: bool,
-    statements: &dyn Fn(&mut Writer<'_>),
+    statements: &dyn Fn(&mut ProgramWriter<'_>),
 ) {
     let count = 3 + w.random.below(5) as usize;
-    let mut blocks: Vec<Block> = (0..count).map(|_| Block { types: block_types(w), names: Vec::new() }).collect();
+    let mut blocks: Vec<BlockArguments> =
+        (0..count).map(|_| BlockArguments { types: block_types(w), names: Vec::new() }).collect();
     blocks[0].types.clear();
     w.function(header, parameters, results);
     let slots = if w.random.percent(SLOTS) { allocate(w) } else { Default::default() };
@@ -43,7 +44,7 @@ pub(super) fn graph(
     for number in 0..count {
         w.leave(mark);
         if number > 0 {
-            let Block { types, names } = &mut blocks[number];
+            let BlockArguments { types, names } = &mut blocks[number];
             *names = types.iter().map(|ty| w.value(ty)).collect();
             let args: Vec<String> = names.iter().zip(types).map(|(name, ty)| format!("%v{name}: {ty}")).collect();
             let list = if args.is_empty() { String::new() } else { format!("({})", args.join(", ")) };
@@ -62,7 +63,7 @@ pub(super) fn graph(
     w.line("}");
 }
 
-fn block_types(w: &mut Writer<'_>) -> Vec<&'static str> {
+fn block_types(w: &mut ProgramWriter<'_>) -> Vec<&'static str> {
     match w.random.below(10) {
         0..5 => w.types(2),
         5..7 => vec![w.random.pick(&["i32", "i8"]); 2 + w.random.below(2) as usize],
@@ -70,7 +71,7 @@ fn block_types(w: &mut Writer<'_>) -> Vec<&'static str> {
     }
 }
 
-fn allocate(w: &mut Writer<'_>) -> Vec<u32> {
+fn allocate(w: &mut ProgramWriter<'_>) -> Vec<u32> {
     let count = 1 + w.random.below(2);
     let slots: Vec<u32> = (0..count).map(|_| w.op("memref<i32>", "memref.alloca() : memref<i32>")).collect();
     for slot in &slots {
@@ -83,7 +84,7 @@ fn allocate(w: &mut Writer<'_>) -> Vec<u32> {
 }
 
 /// Loads or stores a slot, or both, or neither.
-fn access(w: &mut Writer<'_>, slot: u32) {
+fn access(w: &mut ProgramWriter<'_>, slot: u32) {
     if w.random.percent(40) {
         w.op("i32", &format!("memref.load %v{slot}[] : memref<i32>"));
     }
@@ -97,7 +98,7 @@ fn access(w: &mut Writer<'_>, slot: u32) {
 }
 
 /// Ends a block with a return, a branch, a conditional branch or a switch, mostly forwards.
-fn terminate(w: &mut Writer<'_>, blocks: &[Block], number: usize, results: &[&str], fuel: Option<u32>) {
+fn terminate(w: &mut ProgramWriter<'_>, blocks: &[BlockArguments], number: usize, results: &[&str], fuel: Option<u32>) {
     let is_last = number + 1 == blocks.len();
     if is_last || number > 0 && w.random.percent(12) {
         let values = w.yields(results).join(", ");
@@ -128,7 +129,7 @@ fn terminate(w: &mut Writer<'_>, blocks: &[Block], number: usize, results: &[&st
 }
 
 /// Ends a block with a switch, one case of which often leads to a block of its own that switches on the same flag.
-fn switches(w: &mut Writer<'_>, blocks: &[Block], number: usize) {
+fn switches(w: &mut ProgramWriter<'_>, blocks: &[BlockArguments], number: usize) {
     let ty = w.random.pick(&["i32", "i32", "i8"]);
     // Two switches often have the same flag.
     let flag = if w.random.percent(70) { w.known(ty).first().copied() } else { None };
@@ -142,10 +143,16 @@ fn switches(w: &mut Writer<'_>, blocks: &[Block], number: usize) {
 }
 
 /// Writes a switch on a flag; one of its destinations is `inner`.
-fn switch(w: &mut Writer<'_>, blocks: &[Block], number: usize, (flag, ty): (u32, &str), inner: Option<usize>) {
+fn switch(
+    w: &mut ProgramWriter<'_>,
+    blocks: &[BlockArguments],
+    number: usize,
+    (flag, ty): (u32, &str),
+    inner: Option<usize>,
+) {
     let cases = 1 + w.random.below(3);
     let chosen = w.random.below(cases + 1);
-    let dest = |w: &mut Writer<'_>, i: u64| match inner {
+    let dest = |w: &mut ProgramWriter<'_>, i: u64| match inner {
         Some(inner) if i == chosen => format!("^bb{inner}"),
         _ => target(w, blocks, number),
     };
@@ -158,14 +165,14 @@ fn switch(w: &mut Writer<'_>, blocks: &[Block], number: usize, (flag, ty): (u32,
 }
 
 /// Branches to an earlier block while the counter is positive.
-fn backwards(w: &mut Writer<'_>, blocks: &[Block], number: usize, fuel: u32) {
+fn backwards(w: &mut ProgramWriter<'_>, blocks: &[BlockArguments], number: usize, fuel: u32) {
     let left = w.op("i8", &format!("memref.load %v{fuel}[] : memref<i8>"));
     let (one, zero) = (w.op("i8", "arith.constant 1 : i8"), w.op("i8", "arith.constant 0 : i8"));
     let less = w.op("i8", &format!("arith.subi %v{left}, %v{one} : i8"));
     w.line(&format!("memref.store %v{less}, %v{fuel}[] : memref<i8>"));
     let more = w.op("i1", &format!("arith.cmpi sgt, %v{left}, %v{zero} : i8"));
     let earlier = if w.random.percent(40) { number } else { 1 + w.random.below(number as u64) as usize };
-    let Block { types, names } = &blocks[earlier];
+    let BlockArguments { types, names } = &blocks[earlier];
     let is_uniform = types.len() > 1 && types.iter().all(|ty| *ty == types[0]);
     let back = if earlier == number && is_uniform && w.random.percent(70) {
         to_with(&rearranged(w, names), types, earlier)
@@ -177,13 +184,13 @@ fn backwards(w: &mut Writer<'_>, blocks: &[Block], number: usize, fuel: u32) {
 }
 
 /// Returns a later block with operands, often one of the next.
-fn target(w: &mut Writer<'_>, blocks: &[Block], number: usize) -> String {
+fn target(w: &mut ProgramWriter<'_>, blocks: &[BlockArguments], number: usize) -> String {
     let left = (blocks.len() - number - 1) as u64;
     let number = number + 1 + w.random.below(left).min(w.random.below(left)) as usize;
     to(w, blocks, number)
 }
 
-fn to(w: &mut Writer<'_>, blocks: &[Block], number: usize) -> String {
+fn to(w: &mut ProgramWriter<'_>, blocks: &[BlockArguments], number: usize) -> String {
     let types = &blocks[number].types;
     to_with(&w.picks(types), types, number)
 }

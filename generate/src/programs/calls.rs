@@ -1,7 +1,7 @@
 //! Calls of private functions with several results, some with several blocks and returns; calls in regions.
 
 use super::blocks::graph;
-use super::writer::Writer;
+use super::writer::ProgramWriter;
 use gradus_ir::random::Random;
 
 /// A function that later ones call.
@@ -11,7 +11,7 @@ struct Callee {
 }
 
 pub(super) fn draw(random: &mut Random) -> String {
-    let mut w = Writer::new(random);
+    let mut w = ProgramWriter::new(random);
     let count = 1 + w.random.below(3) as usize;
     let mut callees: Vec<Callee> = Vec::new();
     for number in 0..count {
@@ -20,7 +20,7 @@ pub(super) fn draw(random: &mut Random) -> String {
         let header = format!("func.func {visibility}@made{number}");
         if w.random.percent(40) {
             parameters.extend(["i1", "i32"]);
-            let sometimes = |w: &mut Writer<'_>| {
+            let sometimes = |w: &mut ProgramWriter<'_>| {
                 if w.random.percent(30) {
                     statement(w, &callees, 0);
                 }
@@ -41,14 +41,14 @@ pub(super) fn draw(random: &mut Random) -> String {
     w.text
 }
 
-fn statements(w: &mut Writer<'_>, callees: &[Callee], depth: u64) {
+fn statements(w: &mut ProgramWriter<'_>, callees: &[Callee], depth: u64) {
     for _ in 0..1 + w.random.below(4) {
         statement(w, callees, depth);
     }
 }
 
 /// Writes a computation, a region, or a call of an earlier function.
-fn statement(w: &mut Writer<'_>, callees: &[Callee], depth: u64) {
+fn statement(w: &mut ProgramWriter<'_>, callees: &[Callee], depth: u64) {
     if depth > 0 && w.random.percent(25) {
         return region(w, callees, depth - 1);
     }
@@ -70,7 +70,7 @@ fn statement(w: &mut Writer<'_>, callees: &[Callee], depth: u64) {
 }
 
 /// Writes a condition or a loop of a few iterations around statements.
-fn region(w: &mut Writer<'_>, callees: &[Callee], depth: u64) {
+fn region(w: &mut ProgramWriter<'_>, callees: &[Callee], depth: u64) {
     let types = w.types(2);
     let list = types.join(", ");
     if w.random.percent(60) {
@@ -106,7 +106,7 @@ fn region(w: &mut Writer<'_>, callees: &[Callee], depth: u64) {
 }
 
 /// Writes the statements of a region that yields values of types.
-fn yielding(w: &mut Writer<'_>, callees: &[Callee], depth: u64, types: &[&str]) {
+fn yielding(w: &mut ProgramWriter<'_>, callees: &[Callee], depth: u64, types: &[&str]) {
     let mark = w.enter();
     statements(w, callees, depth);
     let values = w.yields(types).join(", ");
@@ -114,7 +114,7 @@ fn yielding(w: &mut Writer<'_>, callees: &[Callee], depth: u64, types: &[&str]) 
     w.leave(mark);
 }
 
-fn end(w: &mut Writer<'_>, results: &[&str]) {
+fn end(w: &mut ProgramWriter<'_>, results: &[&str]) {
     let values = w.yields(results).join(", ");
     w.line(&format!("return {values} : {}\n}}", results.join(", ")));
 }

@@ -1,6 +1,6 @@
 //! Floats of several widths: conversions one after another, whose intermediate rounding shows, and arithmetic near ties, limits and zero.
 
-use super::writer::Writer;
+use super::writer::ProgramWriter;
 use gradus_ir::random::Random;
 
 /// Types with their widths; vectors and tensors of a few elements too.
@@ -30,7 +30,7 @@ const NUMBERS: [(&str, &str); 14] = [
 
 /// Draws a function of floats.
 pub(super) fn draw(random: &mut Random) -> String {
-    let mut w = Writer::new(random);
+    let mut w = ProgramWriter::new(random);
     let shape = w.random.pick(&["", "", "", "vector<3x", "tensor<2x", "tensor<2x2x"]);
     let types = TYPES.map(|(ty, width)| (shaped(shape, ty), width));
     let parameters = [&*types[0].0, &types[1].0, &types[2].0, &types[3].0, "i32", "i8", "i1"];
@@ -50,14 +50,14 @@ fn shaped(shape: &str, ty: &str) -> String {
 }
 
 /// Picks a value of a type, recent ones with higher probability.
-fn latest(w: &mut Writer<'_>, ty: &str) -> u32 {
+fn latest(w: &mut ProgramWriter<'_>, ty: &str) -> u32 {
     let known = w.known(ty);
     let n = known.len() as u64;
     let back = w.random.below(n).min(w.random.below(n)) as usize;
     known[known.len() - 1 - back]
 }
 
-fn step(w: &mut Writer<'_>, types: &[(String, u32); 4], is_scalar: bool) {
+fn step(w: &mut ProgramWriter<'_>, types: &[(String, u32); 4], is_scalar: bool) {
     let at = w.random.below(4) as usize;
     let (ty, width) = &types[at];
     match w.random.below(10) {
@@ -95,8 +95,8 @@ fn flags(ty: &str) -> String {
 }
 
 /// Writes one of the numbers, or one of two of them by a flag, so that it is not known.
-fn constant(w: &mut Writer<'_>, ty: &str, width: u32, is_scalar: bool) {
-    let one = |w: &mut Writer<'_>| {
+fn constant(w: &mut ProgramWriter<'_>, ty: &str, width: u32, is_scalar: bool) {
+    let one = |w: &mut ProgramWriter<'_>| {
         let (wide, narrow) = w.random.pick(&NUMBERS);
         let number = match width {
             64 if w.random.percent(60) => w.random.pick(&BESIDE_TIES),
@@ -114,7 +114,7 @@ fn constant(w: &mut Writer<'_>, ty: &str, width: u32, is_scalar: bool) {
 }
 
 /// Converts a float to a type of another width, often back or to a third type at once, or one of f64 to f32 and to 16 bits.
-fn conversion(w: &mut Writer<'_>, types: &[(String, u32); 4], from: usize) {
+fn conversion(w: &mut ProgramWriter<'_>, types: &[(String, u32); 4], from: usize) {
     let (any, narrow) = ([0, 1, 2].map(|_| w.random.below(4) as usize), w.random.below(2) as usize);
     let count = 1 + w.random.below(3) as usize;
     let (mut from, path) = if w.random.percent(40) { (3, vec![2, narrow]) } else { (from, any[..count].to_vec()) };
@@ -131,7 +131,7 @@ fn conversion(w: &mut Writer<'_>, types: &[(String, u32); 4], from: usize) {
 }
 
 /// Converts an integer to a float, and often back.
-fn from_integer(w: &mut Writer<'_>, ty: &str) {
+fn from_integer(w: &mut ProgramWriter<'_>, ty: &str) {
     let of = w.random.pick(&["i32", "i8"]);
     let integer = w.pick(of);
     let op = w.random.pick(&["sitofp", "uitofp"]);

@@ -1,6 +1,6 @@
 //! Linear indices, split by sizes and joined again by the same or nearly the same ones.
 
-use super::writer::Writer;
+use super::writer::ProgramWriter;
 use gradus_ir::random::Random;
 
 /// Percentage of splits and joins without the outermost size.
@@ -11,18 +11,18 @@ const NEAR_MISSES: u64 = 25;
 
 /// An index with the size that bounds it, as text in a basis.
 #[derive(Clone)]
-struct Part {
+struct BoundedIndex {
     value: u32,
     size: Option<String>,
 }
 
 /// Draws a function that splits and joins indices.
 pub(super) fn draw(random: &mut Random) -> String {
-    let mut w = Writer::new(random);
+    let mut w = ProgramWriter::new(random);
     let count = 2 + w.random.below(3) as usize;
     w.function("func.func @made0", &["index"; 4], &vec!["index"; count]);
-    let mut splits: Vec<Vec<Part>> = Vec::new();
-    let mut joins: Vec<(u32, Vec<Part>)> = Vec::new();
+    let mut splits: Vec<Vec<BoundedIndex>> = Vec::new();
+    let mut joins: Vec<(u32, Vec<BoundedIndex>)> = Vec::new();
     for _ in 0..3 + w.random.below(5) {
         if w.random.percent(50) {
             let parts = parts(&mut w, &splits);
@@ -42,7 +42,7 @@ pub(super) fn draw(random: &mut Random) -> String {
 }
 
 /// Draws a size of at least one: a number, a constant, or an argument reduced.
-fn size(w: &mut Writer<'_>) -> String {
+fn size(w: &mut ProgramWriter<'_>) -> String {
     let number = w.random.pick(&[1, 2, 2, 3, 4, 6]);
     match w.random.below(6) {
         0 => format!("%v{}", w.index(number)),
@@ -55,13 +55,13 @@ fn size(w: &mut Writer<'_>) -> String {
     }
 }
 
-fn sizes(w: &mut Writer<'_>) -> Vec<Option<String>> {
+fn sizes(w: &mut ProgramWriter<'_>) -> Vec<Option<String>> {
     let count = 1 + w.random.below(4);
     (0..count).map(|_| Some(size(w))).collect()
 }
 
 /// Splits a joined index by its sizes, by those with the last one divided, or by new ones; or splits any index.
-fn split(w: &mut Writer<'_>, joins: &[(u32, Vec<Part>)]) -> Vec<Part> {
+fn split(w: &mut ProgramWriter<'_>, joins: &[(u32, Vec<BoundedIndex>)]) -> Vec<BoundedIndex> {
     let (index, mut list) = if joins.is_empty() || w.random.percent(30) {
         (w.pick("index"), sizes(w))
     } else {
@@ -89,11 +89,11 @@ fn split(w: &mut Writer<'_>, joins: &[(u32, Vec<Part>)]) -> Vec<Part> {
     let basis: Vec<&str> = whole.iter().flatten().map(String::as_str).collect();
     w.line(&format!("affine.delinearize_index %v{index} into ({}) : {}", basis.join(", "), types.join(", ")));
     w.bind_all(&names, &types);
-    names.into_iter().zip(whole).map(|(value, size)| Part { value, size }).collect()
+    names.into_iter().zip(whole).map(|(value, size)| BoundedIndex { value, size }).collect()
 }
 
 /// Draws other sizes for one position, or one position less.
-fn disturb(w: &mut Writer<'_>, list: &mut Vec<Option<String>>) {
+fn disturb(w: &mut ProgramWriter<'_>, list: &mut Vec<Option<String>>) {
     let at = w.random.below(list.len() as u64) as usize;
     if list.len() > 2 && w.random.percent(30) {
         list.remove(at);
@@ -103,7 +103,7 @@ fn disturb(w: &mut Writer<'_>, list: &mut Vec<Option<String>>) {
 }
 
 /// Draws indices in bounds with their sizes: a run of a split index, with others around it.
-fn parts(w: &mut Writer<'_>, splits: &[Vec<Part>]) -> Vec<Part> {
+fn parts(w: &mut ProgramWriter<'_>, splits: &[Vec<BoundedIndex>]) -> Vec<BoundedIndex> {
     let mut parts = Vec::new();
     for _ in 0..w.random.below(3) {
         parts.push(bounded(w));
@@ -134,7 +134,7 @@ fn parts(w: &mut Writer<'_>, splits: &[Vec<Part>]) -> Vec<Part> {
 }
 
 /// An index below its size: zero, or any reduced by the size.
-fn bounded(w: &mut Writer<'_>) -> Part {
+fn bounded(w: &mut ProgramWriter<'_>) -> BoundedIndex {
     let size = size(w);
     let value = if w.random.percent(30) {
         w.index(0)
@@ -146,11 +146,11 @@ fn bounded(w: &mut Writer<'_>) -> Part {
         };
         w.op("index", &format!("arith.remui %v{any}, %v{by} : index"))
     };
-    Part { value, size: Some(size) }
+    BoundedIndex { value, size: Some(size) }
 }
 
 /// Joins indices to a linear one.
-fn join(w: &mut Writer<'_>, parts: &[Part]) -> u32 {
+fn join(w: &mut ProgramWriter<'_>, parts: &[BoundedIndex]) -> u32 {
     let indices: Vec<String> = parts.iter().map(|part| format!("%v{}", part.value)).collect();
     let skipped = usize::from(parts[0].size.is_none() || parts.len() > 1 && w.random.percent(OMITTED));
     let mut basis: Vec<String> = parts.iter().skip(skipped).flat_map(|part| part.size.clone()).collect();

@@ -1,6 +1,6 @@
 //! Parallel loops of one to three dimensions, with remainders and reductions. Each iteration writes elements of its own.
 
-use super::writer::Writer;
+use super::writer::ProgramWriter;
 use gradus_ir::random::Random;
 
 /// Number of elements of a buffer per dimension, above all indices.
@@ -9,7 +9,7 @@ const EXTENT: i64 = 12;
 const BUFFERS: [&str; 3] = ["memref<12xi32>", "memref<12x12xi32>", "memref<12x12x12xi32>"];
 
 pub(super) fn draw(random: &mut Random) -> String {
-    let mut w = Writer::new(random);
+    let mut w = ProgramWriter::new(random);
     let types: Vec<&str> = (0..1 + w.random.below(2)).map(|_| w.random.pick(&["i32", "i8", "index"])).collect();
     let parameters = ["i32", "i32", "i1", "index", BUFFERS[0], BUFFERS[1]];
     w.function("func.func @made0", &parameters, &types);
@@ -22,14 +22,14 @@ pub(super) fn draw(random: &mut Random) -> String {
 }
 
 /// Draws constant bounds and steps of a dimension: often a multiple of the step or one more, sometimes none.
-fn bounds(w: &mut Writer<'_>) -> [i64; 3] {
+fn bounds(w: &mut ProgramWriter<'_>) -> [i64; 3] {
     let (first, step) = (w.random.below(4) as i64, 1 + w.random.below(3) as i64);
     let trips = w.random.below(5) as i64;
     let last = first + trips * step - w.random.below(step as u64) as i64 * i64::from(w.random.percent(50));
     [first, last.min(EXTENT), step]
 }
 
-fn parallel(w: &mut Writer<'_>) {
+fn parallel(w: &mut ProgramWriter<'_>) {
     let rank = 1 + w.random.below(5).min(2) as usize;
     let mut lists: [Vec<String>; 3] = Default::default();
     for _ in 0..rank {
@@ -73,7 +73,7 @@ fn parallel(w: &mut Writer<'_>) {
 }
 
 /// Writes the terminator with a reduction of each type by an associative and commutative op.
-fn reduce(w: &mut Writer<'_>, types: &[&str]) {
+fn reduce(w: &mut ProgramWriter<'_>, types: &[&str]) {
     if types.is_empty() {
         return;
     }

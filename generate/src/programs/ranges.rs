@@ -1,6 +1,6 @@
 //! Integers whose ranges are known from their ops, moved so that a range ends at zero or at a limit of the type.
 
-use super::writer::Writer;
+use super::writer::ProgramWriter;
 use gradus_ir::random::Random;
 
 /// Integer types with their widths. Extremes of narrow ones are drawn as inputs often.
@@ -22,7 +22,7 @@ struct Ranged {
 
 /// Draws a function with divisions of values that are hardly ever, or never, negative.
 pub(super) fn draw(random: &mut Random) -> String {
-    let mut w = Writer::new(random);
+    let mut w = ProgramWriter::new(random);
     let (ty, width) = w.random.pick(&TYPES);
     let (narrow, bits) = w.random.pick(&NARROW);
     let count = 3 + w.random.below(6) as usize;
@@ -41,7 +41,7 @@ pub(super) fn draw(random: &mut Random) -> String {
 }
 
 struct Ranges<'r> {
-    w: Writer<'r>,
+    w: ProgramWriter<'r>,
     ty: &'static str,
     width: u32,
     narrow: (&'static str, u32),

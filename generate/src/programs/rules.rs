@@ -1,6 +1,6 @@
 //! Programs with rules of their own, for passes that apply these, and instances of their left sides.
 
-use super::writer::Writer;
+use super::writer::ProgramWriter;
 use gradus_ir::random::Random;
 
 /// The ops of a rule before and after `match`, and the ops of its left side on values `X`, `Y` and `Z` of type `T`, each of
@@ -62,7 +62,7 @@ const MISSES: u64 = 10;
 
 /// Draws one to three rules, and a function with instances of their left sides, some of which miss by an operand.
 pub(super) fn draw(random: &mut Random) -> String {
-    let mut w = Writer::new(random);
+    let mut w = ProgramWriter::new(random);
     let laws: Vec<&Law> =
         (0..1 + w.random.below(3)).map(|_| &LAWS[w.random.below(LAWS.len() as u64) as usize]).collect();
     for (i, law) in laws.iter().enumerate() {
@@ -88,7 +88,7 @@ pub(super) fn draw(random: &mut Random) -> String {
 }
 
 /// Writes the ops of a left side.
-fn instance(w: &mut Writer<'_>, law: &Law, ty: &str) {
+fn instance(w: &mut ProgramWriter<'_>, law: &Law, ty: &str) {
     let values: Vec<String> = (0..3).map(|_| format!("%v{}", w.pick(ty))).collect();
     let mut names: Vec<(&str, u32)> = Vec::new();
     for (name, op) in law.left {

@@ -1,6 +1,6 @@
 //! Scalable vectors: reshaped, permuted, broadcast and divided, with masks whose bounds are multiples of `vscale`.
 
-use super::writer::Writer;
+use super::writer::ProgramWriter;
 use gradus_ir::random::Random;
 
 /// The extent of a dimension, times `vscale` if it is scalable.
@@ -8,7 +8,7 @@ type Dim = (u64, bool);
 
 /// A vector in scope, with its type.
 #[derive(Clone)]
-struct Vector {
+struct ScalableVector {
     value: u32,
     dims: Vec<Dim>,
     element: &'static str,
@@ -19,11 +19,11 @@ const MAX_DIMS: usize = 4;
 
 /// Draws a function that transforms a few vectors, and returns elements of the last of them.
 pub(super) fn draw(random: &mut Random) -> String {
-    let mut w = Writer::new(random);
+    let mut w = ProgramWriter::new(random);
     let dims = shape(&mut w);
     let first = type_of(&dims, "i32");
     w.function("func.func @made0", &["i32", "i32", "index", "i1", &first], &["i32", "i32", "i1"]);
-    let mut vectors = vec![Vector { value: w.known(&first)[0], dims, element: "i32" }];
+    let mut vectors = vec![ScalableVector { value: w.known(&first)[0], dims, element: "i32" }];
     let scale = w.op("index", "vector.vscale");
     for _ in 0..4 + w.random.below(8) {
         let back = w.random.below(3).min(w.random.below(3)) as usize;
@@ -41,7 +41,7 @@ pub(super) fn draw(random: &mut Random) -> String {
 }
 
 /// Draws the dimensions of a vector, one or two of them scalable.
-fn shape(w: &mut Writer<'_>) -> Vec<Dim> {
+fn shape(w: &mut ProgramWriter<'_>) -> Vec<Dim> {
     let mut dims: Vec<Dim> = (0..1 + w.random.below(3)).map(|_| (w.random.pick(&[1, 1, 2, 4]), false)).collect();
     for _ in 0..2 {
         let at = w.random.below(dims.len() as u64) as usize;
@@ -56,12 +56,12 @@ fn type_of(dims: &[Dim], element: &str) -> String {
 }
 
 /// Draws a position that every `vscale` has.
-fn position(w: &mut Writer<'_>, dims: &[Dim]) -> String {
+fn position(w: &mut ProgramWriter<'_>, dims: &[Dim]) -> String {
     dims.iter().map(|&(extent, _)| w.random.below(extent).to_string()).collect::<Vec<_>>().join(", ")
 }
 
 /// Writes an op on a vector.
-fn step(w: &mut Writer<'_>, vector: &Vector, all: &[Vector], scale: u32) -> Vector {
+fn step(w: &mut ProgramWriter<'_>, vector: &ScalableVector, all: &[ScalableVector], scale: u32) -> ScalableVector {
     match w.random.below(12) {
         0..3 => reshaped(w, vector),
         3 => permuted(w, vector),
@@ -78,14 +78,14 @@ fn step(w: &mut Writer<'_>, vector: &Vector, all: &[Vector], scale: u32) -> Vect
 }
 
 /// Writes an op whose result type is the last of its text.
-fn made(w: &mut Writer<'_>, op: &str, dims: Vec<Dim>, element: &'static str) -> Vector {
+fn made(w: &mut ProgramWriter<'_>, op: &str, dims: Vec<Dim>, element: &'static str) -> ScalableVector {
     let value = w.name();
     w.line(&format!("%v{value} = {op} {}", type_of(&dims, element)));
-    Vector { value, dims, element }
+    ScalableVector { value, dims, element }
 }
 
 /// Adds or drops a dimension of extent 1, or joins a fixed dimension with its neighbour.
-fn reshaped(w: &mut Writer<'_>, vector: &Vector) -> Vector {
+fn reshaped(w: &mut ProgramWriter<'_>, vector: &ScalableVector) -> ScalableVector {
     let mut dims = vector.dims.clone();
     let at = w.random.below(dims.len() as u64) as usize;
     let one = dims.iter().rposition(|&dim| dim == (1, false));
@@ -105,7 +105,7 @@ fn reshaped(w: &mut Writer<'_>, vector: &Vector) -> Vector {
     made(w, &format!("vector.shape_cast %v{} : {ty} to", vector.value), dims, vector.element)
 }
 
-fn permuted(w: &mut Writer<'_>, vector: &Vector) -> Vector {
+fn permuted(w: &mut ProgramWriter<'_>, vector: &ScalableVector) -> ScalableVector {
     let mut order: Vec<usize> = (0..vector.dims.len()).collect();
     let (a, b) = (w.random.below(order.len() as u64) as usize, w.random.below(order.len() as u64) as usize);
     order.swap(a, b);
@@ -115,7 +115,7 @@ fn permuted(w: &mut Writer<'_>, vector: &Vector) -> Vector {
 }
 
 /// Repeats an element, or the vector along a new dimension.
-fn broadcast(w: &mut Writer<'_>, vector: &Vector) -> Vector {
+fn broadcast(w: &mut ProgramWriter<'_>, vector: &ScalableVector) -> ScalableVector {
     let (element, mut dims) = (vector.element, vector.dims.clone());
     if w.random.percent(50) || dims.len() == MAX_DIMS {
         let scalar = w.pick(element);
@@ -127,10 +127,10 @@ fn broadcast(w: &mut Writer<'_>, vector: &Vector) -> Vector {
 }
 
 /// Creates a mask of a box, whose bounds are numbers (none or all of a scalable dimension) or values.
-fn mask(w: &mut Writer<'_>, dims: Vec<Dim>, scale: u32) -> Vector {
+fn mask(w: &mut ProgramWriter<'_>, dims: Vec<Dim>, scale: u32) -> ScalableVector {
     if w.random.percent(40) {
         let is_empty = w.random.percent(20);
-        let bound = |w: &mut Writer<'_>, &(extent, is_scalable): &Dim| match is_empty {
+        let bound = |w: &mut ProgramWriter<'_>, &(extent, is_scalable): &Dim| match is_empty {
             true => 0,
             false if is_scalable => extent,
             false => 1 + w.random.below(extent),
@@ -143,7 +143,7 @@ fn mask(w: &mut Writer<'_>, dims: Vec<Dim>, scale: u32) -> Vector {
 }
 
 /// Draws the bound of a mask in a dimension: its end often, or beside that.
-fn bound(w: &mut Writer<'_>, (extent, is_scalable): Dim, scale: u32) -> u32 {
+fn bound(w: &mut ProgramWriter<'_>, (extent, is_scalable): Dim, scale: u32) -> u32 {
     let number = match w.random.below(5) {
         0 => return w.pick("index"),
         1 => w.random.below(extent + 1),
@@ -155,16 +155,16 @@ fn bound(w: &mut Writer<'_>, (extent, is_scalable): Dim, scale: u32) -> u32 {
 }
 
 /// Extracts the vector at a position in the first dimensions.
-fn part(w: &mut Writer<'_>, vector: &Vector) -> Vector {
+fn part(w: &mut ProgramWriter<'_>, vector: &ScalableVector) -> ScalableVector {
     let dims = 1 + w.random.below(vector.dims.len() as u64 - 1) as usize;
     let (at, ty) = (position(w, &vector.dims[..dims]), type_of(&vector.dims, vector.element));
     let (of, value) = (type_of(&vector.dims[dims..], vector.element), w.name());
     w.line(&format!("%v{value} = vector.extract %v{}[{at}] : {of} from {ty}", vector.value));
-    Vector { value, dims: vector.dims[dims..].to_vec(), ..*vector }
+    ScalableVector { value, dims: vector.dims[dims..].to_vec(), ..*vector }
 }
 
 /// Inserts an element, or a part of the vector in another place.
-fn inserted(w: &mut Writer<'_>, vector: &Vector) -> Vector {
+fn inserted(w: &mut ProgramWriter<'_>, vector: &ScalableVector) -> ScalableVector {
     let rank = vector.dims.len();
     let (value, dims, of) = if rank == 1 || w.random.percent(30) {
         (w.pick(vector.element), rank, vector.element.to_owned())
@@ -178,7 +178,7 @@ fn inserted(w: &mut Writer<'_>, vector: &Vector) -> Vector {
 }
 
 /// Extracts and inserts a part of a vector of one scalable dimension, scalable or not; makes such a vector of others.
-fn divided(w: &mut Writer<'_>, vector: &Vector) -> Vector {
+fn divided(w: &mut ProgramWriter<'_>, vector: &ScalableVector) -> ScalableVector {
     let [(extent, true)] = vector.dims[..] else { return reshaped(w, vector) };
     let len = if extent > 1 { extent / 2 } else { 1 };
     let (element, ty) = (vector.element, type_of(&vector.dims, vector.element));
@@ -187,16 +187,16 @@ fn divided(w: &mut Writer<'_>, vector: &Vector) -> Vector {
     let part = type_of(&dims, element);
     let half = w.op(&part, &format!("vector.scalable.extract %v{}[{from}] : {part} from {ty}", vector.value));
     if w.random.percent(40) {
-        return Vector { value: half, dims, element };
+        return ScalableVector { value: half, dims, element };
     }
     let op = format!("vector.scalable.insert %v{half}, %v{}[{to}] : {part} into", vector.value);
     made(w, &op, vector.dims.clone(), element)
 }
 
 /// Combines two vectors of the same type, or selects from them by a mask.
-fn combined(w: &mut Writer<'_>, vector: &Vector, all: &[Vector]) -> Vector {
+fn combined(w: &mut ProgramWriter<'_>, vector: &ScalableVector, all: &[ScalableVector]) -> ScalableVector {
     let [masks, others] = ["i1", "i32"].map(|element| {
-        let is_alike = |other: &&Vector| other.element == element && other.dims == vector.dims;
+        let is_alike = |other: &&ScalableVector| other.element == element && other.dims == vector.dims;
         all.iter().filter(is_alike).collect::<Vec<_>>()
     });
     let ty = type_of(&vector.dims, "i32");
@@ -211,5 +211,5 @@ fn combined(w: &mut Writer<'_>, vector: &Vector, all: &[Vector]) -> Vector {
     let mask = w.random.pick(&masks).value;
     let of = type_of(&vector.dims, "i1");
     let value = w.op(&ty, &format!("arith.select %v{mask}, %v{a}, %v{b} : {of}, {ty}"));
-    Vector { value, dims: vector.dims.clone(), element: "i32" }
+    ScalableVector { value, dims: vector.dims.clone(), element: "i32" }
 }

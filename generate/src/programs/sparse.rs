@@ -34,7 +34,7 @@ pub(super) fn draw(random: &mut Random) -> String {
 
 /// The zeros of a constant.
 #[derive(Clone, Copy)]
-enum Pattern {
+enum ZeroPattern {
     Anywhere,
     /// Whole rows, or columns, are zero.
     Rows,
@@ -51,12 +51,12 @@ pub(super) fn pruned(n: &mut Network<'_>, shape: &[i64], elem: &'static str) -> 
     let columns = all / rows.max(1);
     let density = if all < FEW { n.random.pick(&DENSE) } else { n.random.pick(&DENSITIES) };
     let pattern = n.random.pick(&[
-        Pattern::Anywhere,
-        Pattern::Anywhere,
-        Pattern::Rows,
-        Pattern::Columns,
-        Pattern::Band,
-        Pattern::Groups,
+        ZeroPattern::Anywhere,
+        ZeroPattern::Anywhere,
+        ZeroPattern::Rows,
+        ZeroPattern::Columns,
+        ZeroPattern::Band,
+        ZeroPattern::Groups,
     ]);
     let magnitudes = n.random.below(4);
     let seed = n.random.next();
@@ -65,11 +65,11 @@ pub(super) fn pruned(n: &mut Network<'_>, shape: &[i64], elem: &'static str) -> 
     for at in 0..all {
         let (row, column) = (at / columns, at % columns);
         let is_kept = match pattern {
-            Pattern::Anywhere => n.random.percent(density),
-            Pattern::Rows => kept(row) && n.random.percent(70),
-            Pattern::Columns => kept(column) && n.random.percent(70),
-            Pattern::Band => (row * columns - column * rows).abs() <= all * density as i64 / 200,
-            Pattern::Groups => kept(at / 4),
+            ZeroPattern::Anywhere => n.random.percent(density),
+            ZeroPattern::Rows => kept(row) && n.random.percent(70),
+            ZeroPattern::Columns => kept(column) && n.random.percent(70),
+            ZeroPattern::Band => (row * columns - column * rows).abs() <= all * density as i64 / 200,
+            ZeroPattern::Groups => kept(at / 4),
         };
         text.push(if is_kept { number(n, elem, magnitudes) } else { zero(elem).to_owned() });
     }

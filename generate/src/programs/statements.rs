@@ -1,6 +1,6 @@
 //! Structured programs: loop nests with remainders and without iterations, conditions, and memory with views.
 
-use super::writer::{INTS, Writer};
+use super::writer::{INTS, ProgramWriter};
 use gradus_ir::random::Random;
 
 /// Elements of a buffer.
@@ -34,7 +34,7 @@ pub(super) fn memory(random: &mut Random) -> String {
 }
 
 fn program(random: &mut Random, mix: &Mix) -> String {
-    let mut w = Writer::new(random);
+    let mut w = ProgramWriter::new(random);
     let results = w.types(4);
     let mut parameters = vec!["i32", "i32", "index", "i1"];
     parameters.extend([w.random.pick(&INTS), "f32"]);
@@ -49,7 +49,7 @@ fn program(random: &mut Random, mix: &Mix) -> String {
     w.text
 }
 
-fn statements(w: &mut Writer<'_>, mix: &Mix, count: u64, depth: u64) {
+fn statements(w: &mut ProgramWriter<'_>, mix: &Mix, count: u64, depth: u64) {
     for _ in 0..count {
         let kind = w.random.below(100);
         let nested = mix.loops + mix.conditions;
@@ -76,7 +76,7 @@ fn statements(w: &mut Writer<'_>, mix: &Mix, count: u64, depth: u64) {
 }
 
 /// Writes the statements of a region that yields values of types.
-fn body(w: &mut Writer<'_>, mix: &Mix, depth: u64, types: &[&str]) {
+fn body(w: &mut ProgramWriter<'_>, mix: &Mix, depth: u64, types: &[&str]) {
     let mark = w.enter();
     let count = 1 + w.random.below(4);
     statements(w, mix, count, depth);
@@ -86,7 +86,7 @@ fn body(w: &mut Writer<'_>, mix: &Mix, depth: u64, types: &[&str]) {
 }
 
 /// Writes the terminator of a region.
-fn yielded(w: &mut Writer<'_>, values: &[String], types: &[&str]) {
+fn yielded(w: &mut ProgramWriter<'_>, values: &[String], types: &[&str]) {
     match types {
         [] => w.line("scf.yield"),
         _ => w.line(&format!("scf.yield {} : {}", values.join(", "), types.join(", "))),
@@ -94,7 +94,7 @@ fn yielded(w: &mut Writer<'_>, values: &[String], types: &[&str]) {
 }
 
 /// Writes a counted loop: signed or unsigned, of any integer type, with any bounds.
-fn counted(w: &mut Writer<'_>, mix: &Mix, depth: u64) {
+fn counted(w: &mut ProgramWriter<'_>, mix: &Mix, depth: u64) {
     let ty = w.random.pick(&["index", "index", "i32", "i8"]);
     let unsigned = w.random.percent(20);
     let first = w.random.below(7) as i64 - if unsigned { 0 } else { 3 };
@@ -164,7 +164,7 @@ struct CountedWhile {
 
 impl CountedWhile {
     /// Writes the loop up to its first region, with fewer than `trips` trips.
-    fn begin(w: &mut Writer<'_>, types: &[&str], trips: u64) -> CountedWhile {
+    fn begin(w: &mut ProgramWriter<'_>, types: &[&str], trips: u64) -> CountedWhile {
         let mut inits = w.picks(&types[..types.len() - 1]);
         let trips = w.random.below(trips);
         inits.push(format!("%v{}", w.op("i32", &format!("arith.constant {trips} : i32"))));
@@ -178,7 +178,7 @@ impl CountedWhile {
 }
 
 /// Writes a `while` loop with several carried values, the last of which counts down.
-fn repeat_while(w: &mut Writer<'_>, mix: &Mix, depth: u64) {
+fn repeat_while(w: &mut ProgramWriter<'_>, mix: &Mix, depth: u64) {
     let mut types = w.types(3);
     types.push("i32");
     let CountedWhile { names, list, before, mark } = CountedWhile::begin(w, &types, 5);
@@ -203,7 +203,7 @@ fn repeat_while(w: &mut Writer<'_>, mix: &Mix, depth: u64) {
 }
 
 /// Writes a `while` loop whose second region only permutes or repeats its arguments; the first region counts down.
-fn permute(w: &mut Writer<'_>) {
+fn permute(w: &mut ProgramWriter<'_>) {
     let ty = w.random.pick(&INTS);
     let mut types = vec![ty; 1 + w.random.below(3) as usize];
     types.push("i32");
@@ -227,15 +227,17 @@ fn permute(w: &mut Writer<'_>) {
 }
 
 /// Returns values as operands: as they are, rotated, or drawn one by one.
-pub(super) fn rearranged(w: &mut Writer<'_>, values: &[u32]) -> Vec<String> {
+pub(super) fn rearranged(w: &mut ProgramWriter<'_>, values: &[u32]) -> Vec<String> {
     let by = w.random.below(values.len() as u64) as usize;
     let draws = w.random.percent(30);
-    let at = |w: &mut Writer<'_>, i: usize| if draws { w.random.pick(values) } else { values[(i + by) % values.len()] };
+    let at = |w: &mut ProgramWriter<'_>, i: usize| {
+        if draws { w.random.pick(values) } else { values[(i + by) % values.len()] }
+    };
     (0..values.len()).map(|i| format!("%v{}", at(w, i))).collect()
 }
 
 /// Writes several conditions on a flag and on its negation.
-fn conditions(w: &mut Writer<'_>, mix: &Mix, depth: u64) {
+fn conditions(w: &mut ProgramWriter<'_>, mix: &Mix, depth: u64) {
     let flag = if w.random.percent(50) { w.compute("i1") } else { w.pick("i1") };
     for _ in 0..2 + w.random.below(3) {
         let flag = if w.random.percent(40) { negated(w, flag) } else { flag };
@@ -248,12 +250,12 @@ fn conditions(w: &mut Writer<'_>, mix: &Mix, depth: u64) {
 }
 
 /// Returns the negation of a flag.
-pub(super) fn negated(w: &mut Writer<'_>, flag: u32) -> u32 {
+pub(super) fn negated(w: &mut ProgramWriter<'_>, flag: u32) -> u32 {
     let ones = w.op("i1", "arith.constant true");
     w.op("i1", &format!("arith.xori %v{flag}, %v{ones} : i1"))
 }
 
-fn condition(w: &mut Writer<'_>, mix: &Mix, depth: u64, flag: u32) {
+fn condition(w: &mut ProgramWriter<'_>, mix: &Mix, depth: u64, flag: u32) {
     let types = if w.random.percent(80) { w.types(2) } else { Vec::new() };
     let names = w.results(&types);
     let arrow = if types.is_empty() { String::new() } else { format!(" -> ({})", types.join(", ")) };
@@ -268,7 +270,7 @@ fn condition(w: &mut Writer<'_>, mix: &Mix, depth: u64, flag: u32) {
 }
 
 /// Writes a region of several blocks, two or three of which yield.
-fn execute(w: &mut Writer<'_>, mix: &Mix, depth: u64) {
+fn execute(w: &mut ProgramWriter<'_>, mix: &Mix, depth: u64) {
     let types = w.types(2);
     let names = w.results(&types);
     w.line(&format!("scf.execute_region -> ({}) {{", types.join(", ")));
@@ -289,7 +291,7 @@ fn execute(w: &mut Writer<'_>, mix: &Mix, depth: u64) {
     w.bind_all(&names, &types);
 }
 
-fn switch(w: &mut Writer<'_>, mix: &Mix, depth: u64) {
+fn switch(w: &mut ProgramWriter<'_>, mix: &Mix, depth: u64) {
     let types = w.types(2);
     let flag = w.pick("index");
     let names = w.results(&types);
@@ -306,7 +308,7 @@ fn switch(w: &mut Writer<'_>, mix: &Mix, depth: u64) {
 }
 
 /// Writes an allocation, a view, a load or a store. Loads are often repeated.
-fn access(w: &mut Writer<'_>) {
+fn access(w: &mut ProgramWriter<'_>) {
     match w.random.below(11) {
         10 => address(w),
         0 => {
@@ -351,7 +353,7 @@ fn access(w: &mut Writer<'_>) {
 }
 
 /// Stores the address of a slot, and often loads it as another name of the slot.
-fn address(w: &mut Writer<'_>) {
+fn address(w: &mut ProgramWriter<'_>) {
     let slots = w.known(SLOTS[0]);
     let slot = match slots.is_empty() {
         true => w.op(SLOTS[0], &format!("memref.alloca() : {}", SLOTS[0])),
@@ -370,7 +372,7 @@ fn address(w: &mut Writer<'_>) {
     }
 }
 
-fn store(w: &mut Writer<'_>) {
+fn store(w: &mut ProgramWriter<'_>) {
     let (memory, ty) = target(w);
     let value = if w.random.percent(30) { w.compute("i32") } else { w.pick("i32") };
     let at = place(w, ty);
@@ -378,14 +380,14 @@ fn store(w: &mut Writer<'_>) {
 }
 
 /// Picks memory in scope.
-fn target(w: &mut Writer<'_>) -> (u32, &'static str) {
+fn target(w: &mut ProgramWriter<'_>) -> (u32, &'static str) {
     let all = [SLOTS[0], SLOTS[1], SLOTS[2], BUFFER, PART, SPARSE];
     let known: Vec<(u32, &'static str)> = all.iter().flat_map(|ty| w.known(ty).into_iter().map(|v| (v, *ty))).collect();
     if known.is_empty() { (w.pick_buffer(), BUFFER) } else { w.random.pick(&known) }
 }
 
 /// Creates the indices of an element of memory of a type, which is in bounds.
-fn place(w: &mut Writer<'_>, ty: &str) -> String {
+fn place(w: &mut ProgramWriter<'_>, ty: &str) -> String {
     match ty {
         "memref<i32>" => String::new(),
         "memref<1xi32>" => format!("%v{}", w.index(0)),
@@ -405,7 +407,7 @@ fn place(w: &mut Writer<'_>, ty: &str) -> String {
     }
 }
 
-impl Writer<'_> {
+impl ProgramWriter<'_> {
     /// Picks a buffer, or allocates one.
     fn pick_buffer(&mut self) -> u32 {
         let known = self.known(BUFFER);

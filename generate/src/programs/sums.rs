@@ -1,6 +1,6 @@
 //! Sums of one associative op, with repeated and shared operands.
 
-use super::writer::Writer;
+use super::writer::ProgramWriter;
 use gradus_ir::random::Random;
 
 /// Associative and commutative ops.
@@ -11,7 +11,7 @@ const FLAGS: u64 = 40;
 
 /// Draws several sums over few values: operands are repeated within a sum, and sums have parts in common.
 pub(super) fn draw(random: &mut Random) -> String {
-    let mut w = Writer::new(random);
+    let mut w = ProgramWriter::new(random);
     let ty = w.random.pick(&["i32", "i8", "i64", "i1"]);
     let count = 2 + w.random.below(4) as usize;
     let parameters = vec![ty; 2 + w.random.below(3) as usize];
@@ -28,7 +28,7 @@ pub(super) fn draw(random: &mut Random) -> String {
 }
 
 /// Writes one sum, from left to right or of two halves.
-fn sum(w: &mut Writer<'_>, op: &str, ty: &str, operands: &[u32], flags: u64) -> u32 {
+fn sum(w: &mut ProgramWriter<'_>, op: &str, ty: &str, operands: &[u32], flags: u64) -> u32 {
     let mut terms: Vec<u32> = (0..2 + w.random.below(4)).map(|_| w.random.pick(operands)).collect();
     while terms.len() > 1 {
         let a = terms.remove(0);

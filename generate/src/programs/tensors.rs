@@ -1,6 +1,6 @@
 //! Tensors with static and dynamic extents: created, cast, sliced, padded, and asked for their extents.
 
-use super::writer::Writer;
+use super::writer::ProgramWriter;
 use gradus_ir::random::Random;
 
 /// An extent: its text in a type is a number or `?`.
@@ -29,7 +29,7 @@ const WRONG: u64 = 5;
 
 /// Draws a function that transforms a few tensors, and returns the last of them with some extents and elements.
 pub(super) fn draw(random: &mut Random) -> String {
-    let mut w = Writer::new(random);
+    let mut w = ProgramWriter::new(random);
     let given = w.random.pick(&["tensor<?x?xi32>", "tensor<2x?xi32>", "tensor<?x3x?xi32>", "tensor<3x?x?xi32>"]);
     w.function("func.func @made0", &["index", "index", ELEMENT, given], &["index", "index", "index", ELEMENT]);
     let argument = w.known(given)[0];
@@ -56,7 +56,7 @@ pub(super) fn draw(random: &mut Random) -> String {
 }
 
 /// Returns extent `i` of a tensor, whose type has `d` for it.
-fn extent_of(w: &mut Writer<'_>, tensor: u32, ty: &str, i: usize, d: &str) -> Extent {
+fn extent_of(w: &mut ProgramWriter<'_>, tensor: u32, ty: &str, i: usize, d: &str) -> Extent {
     match d.parse() {
         Ok(number) => Extent { is_static: true, number: Some(number), value: w.index(number as i64) },
         Err(_) => {
@@ -68,7 +68,7 @@ fn extent_of(w: &mut Writer<'_>, tensor: u32, ty: &str, i: usize, d: &str) -> Ex
 }
 
 /// Writes an op on tensors, or asks for an extent.
-fn step(w: &mut Writer<'_>, tensors: &mut Vec<Tensor>, asked: &mut Vec<u32>) {
+fn step(w: &mut ProgramWriter<'_>, tensors: &mut Vec<Tensor>, asked: &mut Vec<u32>) {
     let recent = tensors.len() - 1 - w.random.below(tensors.len().min(3) as u64) as usize;
     let tensor = tensors[recent].clone();
     let made = match w.random.below(10) {
@@ -107,7 +107,7 @@ fn type_of(extents: &[Extent]) -> String {
 }
 
 /// Draws an extent: a number, a constant, or an argument reduced to at most three.
-fn extent(w: &mut Writer<'_>) -> Extent {
+fn extent(w: &mut ProgramWriter<'_>) -> Extent {
     let number = 1 + w.random.below(4);
     match w.random.below(4) {
         0 | 1 => Extent { is_static: true, number: Some(number), value: w.index(number as i64) },
@@ -127,7 +127,7 @@ fn sizes(extents: &[Extent]) -> String {
 }
 
 /// Creates a tensor of two or three dimensions.
-fn created(w: &mut Writer<'_>) -> Tensor {
+fn created(w: &mut ProgramWriter<'_>) -> Tensor {
     let extents: Vec<Extent> = (0..2 + w.random.below(2)).map(|_| extent(w)).collect();
     if w.random.percent(50) {
         return splat(w, extents);
@@ -142,7 +142,7 @@ fn created(w: &mut Writer<'_>) -> Tensor {
 }
 
 /// Creates a tensor of equal elements.
-fn splat(w: &mut Writer<'_>, extents: Vec<Extent>) -> Tensor {
+fn splat(w: &mut ProgramWriter<'_>, extents: Vec<Extent>) -> Tensor {
     let (scalar, open) = (w.pick(ELEMENT), sizes(&extents));
     let list = if open.is_empty() { String::new() } else { format!("[{open}]") };
     let value = w.name();
@@ -151,7 +151,7 @@ fn splat(w: &mut Writer<'_>, extents: Vec<Extent>) -> Tensor {
 }
 
 /// Forgets or restores numbers of a type.
-fn toggled(w: &mut Writer<'_>, extents: &[Extent]) -> Vec<Extent> {
+fn toggled(w: &mut ProgramWriter<'_>, extents: &[Extent]) -> Vec<Extent> {
     let mut extents = extents.to_vec();
     for extent in &mut extents {
         extent.is_static ^= extent.number.is_some() && w.random.percent(50);
@@ -160,7 +160,7 @@ fn toggled(w: &mut Writer<'_>, extents: &[Extent]) -> Vec<Extent> {
 }
 
 /// Makes some numbers wrong that the other side of a cast leaves open: what follows is undefined, and must stay valid.
-fn mistake(w: &mut Writer<'_>, extents: &mut [Extent], beside: &[Extent]) {
+fn mistake(w: &mut ProgramWriter<'_>, extents: &mut [Extent], beside: &[Extent]) {
     for (extent, other) in extents.iter_mut().zip(beside) {
         if extent.is_static && !other.is_static && w.random.percent(WRONG) {
             extent.number = extent.number.map(|n| n + 1);
@@ -168,25 +168,25 @@ fn mistake(w: &mut Writer<'_>, extents: &mut [Extent], beside: &[Extent]) {
     }
 }
 
-fn cast(w: &mut Writer<'_>, tensor: &Tensor) -> Tensor {
+fn cast(w: &mut ProgramWriter<'_>, tensor: &Tensor) -> Tensor {
     let mut extents = toggled(w, &tensor.extents);
     mistake(w, &mut extents, &tensor.extents);
     cast_to(w, tensor, extents)
 }
 
-fn cast_to(w: &mut Writer<'_>, tensor: &Tensor, extents: Vec<Extent>) -> Tensor {
+fn cast_to(w: &mut ProgramWriter<'_>, tensor: &Tensor, extents: Vec<Extent>) -> Tensor {
     let (from, to, value) = (type_of(&tensor.extents), type_of(&extents), w.name());
     w.line(&format!("%v{value} = tensor.cast %v{} : {from} to {to}", tensor.value));
     Tensor { value, extents }
 }
 
 /// Returns a number as it is in a list, or as a constant.
-fn entry(w: &mut Writer<'_>, number: u64, as_value: bool) -> String {
+fn entry(w: &mut ProgramWriter<'_>, number: u64, as_value: bool) -> String {
     if as_value { format!("%v{}", w.index(number as i64)) } else { number.to_string() }
 }
 
 /// The lists of offsets, sizes and strides of a slice in bounds, and its extents.
-fn part(w: &mut Writer<'_>, tensor: &Tensor) -> (String, Vec<Extent>) {
+fn part(w: &mut ProgramWriter<'_>, tensor: &Tensor) -> (String, Vec<Extent>) {
     let [mut offsets, mut lengths, mut strides] = [Vec::new(), Vec::new(), Vec::new()];
     let mut extents = Vec::new();
     for whole in &tensor.extents {
@@ -219,26 +219,26 @@ fn part(w: &mut Writer<'_>, tensor: &Tensor) -> (String, Vec<Extent>) {
 }
 
 /// Returns a number from 1 to `most` that is unknown while the program is drawn.
-fn length_below(w: &mut Writer<'_>, most: u64) -> u32 {
+fn length_below(w: &mut ProgramWriter<'_>, most: u64) -> u32 {
     let (any, most, one) = (w.pick("index"), w.index(most as i64), w.index(1));
     let rest = w.op("index", &format!("arith.remui %v{any}, %v{most} : index"));
     w.op("index", &format!("arith.addi %v{rest}, %v{one} : index"))
 }
 
 /// Drops some dimensions of extent 1.
-fn reduced(w: &mut Writer<'_>, extents: Vec<Extent>) -> Vec<Extent> {
-    let kept = |e: &Extent, w: &mut Writer<'_>| !(e.is_static && e.number == Some(1) && w.random.percent(50));
+fn reduced(w: &mut ProgramWriter<'_>, extents: Vec<Extent>) -> Vec<Extent> {
+    let kept = |e: &Extent, w: &mut ProgramWriter<'_>| !(e.is_static && e.number == Some(1) && w.random.percent(50));
     let kept: Vec<Extent> = extents.iter().filter(|e| kept(e, w)).cloned().collect();
     if kept.is_empty() { extents } else { kept }
 }
 
-fn slice(w: &mut Writer<'_>, tensor: &Tensor) -> Tensor {
+fn slice(w: &mut ProgramWriter<'_>, tensor: &Tensor) -> Tensor {
     let (lists, extents) = part(w, tensor);
     slice_at(w, tensor, &lists, extents)
 }
 
 /// Extracts a slice by its lists, of which some dimensions of extent 1 are dropped.
-fn slice_at(w: &mut Writer<'_>, tensor: &Tensor, lists: &str, extents: Vec<Extent>) -> Tensor {
+fn slice_at(w: &mut ProgramWriter<'_>, tensor: &Tensor, lists: &str, extents: Vec<Extent>) -> Tensor {
     let extents = reduced(w, extents);
     let (from, to, value) = (type_of(&tensor.extents), type_of(&extents), w.name());
     w.line(&format!("%v{value} = tensor.extract_slice %v{}{lists} : {from} to {to}", tensor.value));
@@ -246,7 +246,7 @@ fn slice_at(w: &mut Writer<'_>, tensor: &Tensor, lists: &str, extents: Vec<Exten
 }
 
 /// Writes a slice of a tensor, or a new one of its extents, back to it, there or elsewhere.
-fn inserted(w: &mut Writer<'_>, tensor: &Tensor) -> Tensor {
+fn inserted(w: &mut ProgramWriter<'_>, tensor: &Tensor) -> Tensor {
     let (lists, extents) = part(w, tensor);
     let extents = reduced(w, extents);
     let (whole, ty) = (type_of(&tensor.extents), type_of(&extents));
@@ -265,7 +265,7 @@ fn inserted(w: &mut Writer<'_>, tensor: &Tensor) -> Tensor {
 }
 
 /// Inserts several tensors of one number into another, often at the same place, and extracts a slice at one of the places.
-fn overwritten(w: &mut Writer<'_>, tensor: &Tensor) -> Tensor {
+fn overwritten(w: &mut ProgramWriter<'_>, tensor: &Tensor) -> Tensor {
     let mut places = vec![part(w, tensor)];
     if w.random.percent(60) {
         places.push(part(w, tensor));
@@ -289,7 +289,7 @@ fn overwritten(w: &mut Writer<'_>, tensor: &Tensor) -> Tensor {
 }
 
 /// Makes a tensor of one number, by way of a type that knows other extents.
-fn repeated(w: &mut Writer<'_>, extents: Vec<Extent>) -> u32 {
+fn repeated(w: &mut ProgramWriter<'_>, extents: Vec<Extent>) -> u32 {
     let mut known = toggled(w, &extents);
     mistake(w, &mut known, &extents);
     let whole = splat(w, known);
@@ -297,7 +297,7 @@ fn repeated(w: &mut Writer<'_>, extents: Vec<Extent>) -> u32 {
 }
 
 /// Joins two adjacent dimensions.
-fn joined(w: &mut Writer<'_>, tensor: &Tensor) -> Tensor {
+fn joined(w: &mut ProgramWriter<'_>, tensor: &Tensor) -> Tensor {
     let rank = tensor.extents.len();
     if rank < 2 {
         return divided(w, tensor);
@@ -315,7 +315,7 @@ fn joined(w: &mut Writer<'_>, tensor: &Tensor) -> Tensor {
 }
 
 /// Divides a dimension of known extent.
-fn divided(w: &mut Writer<'_>, tensor: &Tensor) -> Tensor {
+fn divided(w: &mut ProgramWriter<'_>, tensor: &Tensor) -> Tensor {
     let known: Vec<usize> =
         (0..tensor.extents.len()).filter(|&i| tensor.extents[i].number.is_some_and(|n| n > 0)).collect();
     if known.is_empty() || tensor.extents.len() > 3 {
@@ -355,7 +355,7 @@ fn groups(count: usize, pair: usize) -> String {
     format!("[{}]", groups.join(", "))
 }
 
-fn padded(w: &mut Writer<'_>, tensor: &Tensor) -> Tensor {
+fn padded(w: &mut ProgramWriter<'_>, tensor: &Tensor) -> Tensor {
     let [mut low, mut high] = [Vec::new(), Vec::new()];
     let mut margins = Vec::new();
     for whole in &tensor.extents {
@@ -384,19 +384,19 @@ fn padded(w: &mut Writer<'_>, tensor: &Tensor) -> Tensor {
 }
 
 /// Asks for any extent.
-fn dim(w: &mut Writer<'_>, tensor: &Tensor) -> u32 {
+fn dim(w: &mut ProgramWriter<'_>, tensor: &Tensor) -> u32 {
     let at = w.random.below(tensor.extents.len() as u64) as usize;
     dim_of(w, tensor, at)
 }
 
 /// Asks for the extent of a dimension.
-fn dim_of(w: &mut Writer<'_>, tensor: &Tensor, at: usize) -> u32 {
+fn dim_of(w: &mut ProgramWriter<'_>, tensor: &Tensor, at: usize) -> u32 {
     let at = w.index(at as i64);
     w.op("index", &format!("tensor.dim %v{}, %v{at} : {}", tensor.value, type_of(&tensor.extents)))
 }
 
 /// Reads an element, if there surely is one.
-fn element(w: &mut Writer<'_>, tensor: &Tensor) {
+fn element(w: &mut ProgramWriter<'_>, tensor: &Tensor) {
     let numbers: Option<Vec<u64>> = tensor.extents.iter().map(|e| e.number.filter(|&n| n > 0)).collect();
     let Some(numbers) = numbers else { return };
     let mut at = Vec::new();

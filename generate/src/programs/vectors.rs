@@ -1,11 +1,11 @@
 //! Vectors of fixed length: elements inserted and extracted, slices, masks, broadcasts and permutations.
 
-use super::writer::Writer;
+use super::writer::ProgramWriter;
 use gradus_ir::random::Random;
 
 /// A vector in scope, with the extents of its type.
 #[derive(Clone)]
-struct Vector {
+struct FixedVector {
     value: u32,
     extents: Vec<u64>,
     element: &'static str,
@@ -16,11 +16,11 @@ const MAX_ELEMENTS: u64 = 48;
 
 /// Draws a function that transforms a few vectors, and returns elements of the last of them.
 pub(super) fn draw(random: &mut Random) -> String {
-    let mut w = Writer::new(random);
+    let mut w = ProgramWriter::new(random);
     let extents = shape(&mut w);
     let first = type_of(&extents, "i32");
     w.function("func.func @made0", &["i32", "i32", "index", &first], &["i32", "i32", "i1"]);
-    let mut vectors = vec![Vector { value: w.known(&first)[0], extents, element: "i32" }];
+    let mut vectors = vec![FixedVector { value: w.known(&first)[0], extents, element: "i32" }];
     for _ in 0..4 + w.random.below(8) {
         let back = w.random.below(3).min(w.random.below(3)) as usize;
         let vector = vectors[vectors.len().saturating_sub(1 + back)].clone();
@@ -36,7 +36,7 @@ pub(super) fn draw(random: &mut Random) -> String {
 }
 
 /// Draws the extents of a vector, many of them 1.
-fn shape(w: &mut Writer<'_>) -> Vec<u64> {
+fn shape(w: &mut ProgramWriter<'_>) -> Vec<u64> {
     (0..1 + w.random.below(3)).map(|_| w.random.pick(&[1, 2, 3, 4])).collect()
 }
 
@@ -50,19 +50,19 @@ fn list(numbers: &[u64]) -> String {
 }
 
 /// Draws a position of as many dimensions as there are extents.
-fn position(w: &mut Writer<'_>, extents: &[u64]) -> Vec<u64> {
+fn position(w: &mut ProgramWriter<'_>, extents: &[u64]) -> Vec<u64> {
     extents.iter().map(|&extent| w.random.below(extent)).collect()
 }
 
 /// Writes a position, of which some numbers are constants in scope.
-fn entries(w: &mut Writer<'_>, at: &[u64]) -> String {
+fn entries(w: &mut ProgramWriter<'_>, at: &[u64]) -> String {
     let dynamic = w.random.pick(&[0, 0, 40]);
     let entry = |&n: &u64| if w.random.percent(dynamic) { format!("%v{}", w.index(n as i64)) } else { n.to_string() };
     at.iter().map(entry).collect::<Vec<_>>().join(", ")
 }
 
 /// Extracts a part by its position in the first dimensions: an element if these are all.
-fn extracted(w: &mut Writer<'_>, vector: &Vector, dims: usize) -> Option<Vector> {
+fn extracted(w: &mut ProgramWriter<'_>, vector: &FixedVector, dims: usize) -> Option<FixedVector> {
     let (at, ty) = (position(w, &vector.extents[..dims]), type_of(&vector.extents, vector.element));
     let mut list = entries(w, &at);
     // Sometimes behind the end, where the element is poison.
@@ -76,11 +76,11 @@ fn extracted(w: &mut Writer<'_>, vector: &Vector, dims: usize) -> Option<Vector>
     let (value, extents) = (w.name(), vector.extents[dims..].to_vec());
     let part = type_of(&extents, vector.element);
     w.line(&format!("%v{value} = vector.extract %v{}[{list}] : {part} from {ty}", vector.value));
-    Some(Vector { value, extents, ..vector.clone() })
+    Some(FixedVector { value, extents, ..vector.clone() })
 }
 
 /// Writes an op on a vector, or several; the result is a vector.
-fn step(w: &mut Writer<'_>, vector: &Vector, all: &[Vector]) -> Option<Vector> {
+fn step(w: &mut ProgramWriter<'_>, vector: &FixedVector, all: &[FixedVector]) -> Option<FixedVector> {
     match w.random.below(16) {
         0 => Some(filled(w, vector)),
         1 => Some(inserted(w, vector, all)),
@@ -112,14 +112,14 @@ fn step(w: &mut Writer<'_>, vector: &Vector, all: &[Vector]) -> Option<Vector> {
 }
 
 /// Writes an op with a vector as its result.
-fn made(w: &mut Writer<'_>, op: &str, extents: Vec<u64>, element: &'static str) -> Vector {
+fn made(w: &mut ProgramWriter<'_>, op: &str, extents: Vec<u64>, element: &'static str) -> FixedVector {
     let value = w.name();
     w.line(&format!("%v{value} = {op} to {}", type_of(&extents, element)));
-    Vector { value, extents, element }
+    FixedVector { value, extents, element }
 }
 
 /// Repeats an element, or a vector along new dimensions and those of extent 1.
-fn stretched(w: &mut Writer<'_>, vector: &Vector) -> Vector {
+fn stretched(w: &mut ProgramWriter<'_>, vector: &FixedVector) -> FixedVector {
     let element = vector.element;
     if w.random.percent(20) {
         let scalar = w.pick(element);
@@ -141,7 +141,7 @@ fn stretched(w: &mut Writer<'_>, vector: &Vector) -> Vector {
     made(w, &format!("vector.broadcast %v{} : {ty}", vector.value), extents, element)
 }
 
-fn permuted(w: &mut Writer<'_>, vector: &Vector) -> Vector {
+fn permuted(w: &mut ProgramWriter<'_>, vector: &FixedVector) -> FixedVector {
     let mut left: Vec<u64> = (0..vector.extents.len() as u64).collect();
     let mut order = Vec::new();
     while !left.is_empty() {
@@ -155,7 +155,7 @@ fn permuted(w: &mut Writer<'_>, vector: &Vector) -> Vector {
 }
 
 /// Adds or drops dimensions of extent 1, joins all dimensions, or divides one.
-fn reshaped(w: &mut Writer<'_>, vector: &Vector) -> Vector {
+fn reshaped(w: &mut ProgramWriter<'_>, vector: &FixedVector) -> FixedVector {
     let mut extents = vector.extents.clone();
     let at = w.random.below(extents.len() as u64) as usize;
     match w.random.below(5) {
@@ -170,7 +170,7 @@ fn reshaped(w: &mut Writer<'_>, vector: &Vector) -> Vector {
 }
 
 /// Makes a vector of its elements: of all elements of another, in any order, or of others.
-fn listed(w: &mut Writer<'_>, vector: &Vector) -> Vector {
+fn listed(w: &mut ProgramWriter<'_>, vector: &FixedVector) -> FixedVector {
     let (element, ty) = (vector.element, type_of(&vector.extents, vector.element));
     let all = vector.extents.iter().product::<u64>();
     let types = vec![element; all as usize];
@@ -189,16 +189,16 @@ fn listed(w: &mut Writer<'_>, vector: &Vector) -> Vector {
     let scalars: Vec<String> = scalars.iter().map(|v| format!("%v{v}")).collect();
     let value = w.name();
     w.line(&format!("%v{value} = vector.from_elements {} : {ty}", scalars.join(", ")));
-    Vector { value, ..vector.clone() }
+    FixedVector { value, ..vector.clone() }
 }
 
 /// Inserts an element, or a vector that is a part of the dimensions.
-fn inserted(w: &mut Writer<'_>, vector: &Vector, all: &[Vector]) -> Vector {
+fn inserted(w: &mut ProgramWriter<'_>, vector: &FixedVector, all: &[FixedVector]) -> FixedVector {
     let rank = vector.extents.len();
-    let is_part = |other: &&Vector| {
+    let is_part = |other: &&FixedVector| {
         other.element == vector.element && other.extents.len() < rank && vector.extents.ends_with(&other.extents)
     };
-    let parts: Vec<&Vector> = all.iter().filter(is_part).collect();
+    let parts: Vec<&FixedVector> = all.iter().filter(is_part).collect();
     let (part, dims, of) = match parts.is_empty() || w.random.percent(40) {
         true => (w.pick(vector.element), rank, vector.element.to_owned()),
         false => {
@@ -209,11 +209,11 @@ fn inserted(w: &mut Writer<'_>, vector: &Vector, all: &[Vector]) -> Vector {
     let at = position(w, &vector.extents[..dims]);
     let (list, ty, value) = (entries(w, &at), type_of(&vector.extents, vector.element), w.name());
     w.line(&format!("%v{value} = vector.insert %v{part}, %v{} [{list}] : {of} into {ty}", vector.value));
-    Vector { value, ..vector.clone() }
+    FixedVector { value, ..vector.clone() }
 }
 
 /// Inserts elements and parts at positions that begin alike, each into the result of the one before, and extracts at one of them.
-fn overwritten(w: &mut Writer<'_>, vector: &Vector) -> Vector {
+fn overwritten(w: &mut ProgramWriter<'_>, vector: &FixedVector) -> FixedVector {
     let (at, mut whole) = (position(w, &vector.extents), vector.clone());
     let ty = type_of(&vector.extents, vector.element);
     for _ in 0..2 + w.random.below(2) {
@@ -238,7 +238,7 @@ fn overwritten(w: &mut Writer<'_>, vector: &Vector) -> Vector {
     let value = w.op(element, &format!("vector.extract %v{}[{list}] : {of} from {ty}", whole.value));
     match dims == at.len() {
         true => whole,
-        false => Vector { value, extents: vector.extents[dims..].to_vec(), element: vector.element },
+        false => FixedVector { value, extents: vector.extents[dims..].to_vec(), element: vector.element },
     }
 }
 
@@ -248,14 +248,14 @@ fn part_type(extents: &[u64], element: &str) -> String {
 }
 
 /// Inserts a vector of no more dimensions as a block; returns its place too.
-fn put(w: &mut Writer<'_>, vector: &Vector, all: &[Vector]) -> (Vector, Vec<u64>) {
-    let fits = |other: &&Vector| {
+fn put(w: &mut ProgramWriter<'_>, vector: &FixedVector, all: &[FixedVector]) -> (FixedVector, Vec<u64>) {
+    let fits = |other: &&FixedVector| {
         let own = vector.extents.iter().rev();
         other.element == vector.element
             && other.extents.len() <= vector.extents.len()
             && other.extents.iter().rev().zip(own).all(|(part, whole)| part <= whole)
     };
-    let blocks: Vec<&Vector> = all.iter().filter(fits).collect();
+    let blocks: Vec<&FixedVector> = all.iter().filter(fits).collect();
     // The vector itself fits.
     let block = w.random.pick(&blocks);
     let leading = vector.extents.len() - block.extents.len();
@@ -269,37 +269,37 @@ fn put(w: &mut Writer<'_>, vector: &Vector, all: &[Vector]) -> (Vector, Vec<u64>
         "%v{value} = vector.insert_strided_slice %v{}, %v{} {lists} : {of} into {ty}",
         block.value, vector.value
     ));
-    (Vector { value, ..vector.clone() }, at)
+    (FixedVector { value, ..vector.clone() }, at)
 }
 
 /// Inserts all elements in any order, some of them twice.
-fn filled(w: &mut Writer<'_>, vector: &Vector) -> Vector {
+fn filled(w: &mut ProgramWriter<'_>, vector: &FixedVector) -> FixedVector {
     let (element, ty) = (vector.element, type_of(&vector.extents, vector.element));
     let mut value = vector.value;
     let all = vector.extents.iter().product::<u64>();
     let mut left: Vec<u64> = (0..all).collect();
     left.extend((0..w.random.below(4)).map(|_| w.random.below(all)));
     while !left.is_empty() {
-        let number = left.swap_remove(w.random.below(left.len() as u64) as usize);
-        let (at, scalar, next) = (position_of(number, &vector.extents), w.pick(element), w.name());
+        let linear = left.swap_remove(w.random.below(left.len() as u64) as usize);
+        let (at, scalar, next) = (position_of(linear, &vector.extents), w.pick(element), w.name());
         w.line(&format!("%v{next} = vector.insert %v{scalar}, %v{value} [{}] : {element} into {ty}", list(&at)));
         value = next;
     }
-    Vector { value, ..vector.clone() }
+    FixedVector { value, ..vector.clone() }
 }
 
 /// Returns the position of an element by its number in row-major order.
-fn position_of(mut number: u64, extents: &[u64]) -> Vec<u64> {
+fn position_of(mut linear: u64, extents: &[u64]) -> Vec<u64> {
     let mut at = vec![0; extents.len()];
     for (index, extent) in at.iter_mut().zip(extents).rev() {
-        *index = number % extent;
-        number /= extent;
+        *index = linear % extent;
+        linear /= extent;
     }
     at
 }
 
 /// Adds the elements of a vector of one dimension, and those that a mask selects, which is returned.
-fn sum(w: &mut Writer<'_>, vector: &Vector) -> Vector {
+fn sum(w: &mut ProgramWriter<'_>, vector: &FixedVector) -> FixedVector {
     let sum = format!("vector.reduction <add>, %v{} : {} into i32", vector.value, type_of(&vector.extents, "i32"));
     w.op("i32", &sum);
     let mask = mask(w, vector.extents.clone());
@@ -308,29 +308,30 @@ fn sum(w: &mut Writer<'_>, vector: &Vector) -> Vector {
 }
 
 /// Creates a mask of a box, by numbers or by values, which may be constant.
-fn mask(w: &mut Writer<'_>, extents: Vec<u64>) -> Vector {
+fn mask(w: &mut ProgramWriter<'_>, extents: Vec<u64>) -> FixedVector {
     let bounds: Vec<u64> = extents.iter().map(|&extent| w.random.below(extent + 1)).collect();
     let (value, ty) = (w.name(), type_of(&extents, "i1"));
     if w.random.percent(50) {
-        let bound = |w: &mut Writer<'_>, n: u64| if w.random.percent(60) { w.index(n as i64) } else { w.pick("index") };
+        let bound =
+            |w: &mut ProgramWriter<'_>, n: u64| if w.random.percent(60) { w.index(n as i64) } else { w.pick("index") };
         let bounds: Vec<String> = bounds.into_iter().map(|n| format!("%v{}", bound(w, n))).collect();
         w.line(&format!("%v{value} = vector.create_mask {} : {ty}", bounds.join(", ")));
     } else {
         let bounds = if bounds.contains(&0) { vec![0; bounds.len()] } else { bounds };
         w.line(&format!("%v{value} = vector.constant_mask [{}] : {ty}", list(&bounds)));
     }
-    Vector { value, extents, element: "i1" }
+    FixedVector { value, extents, element: "i1" }
 }
 
 /// Extracts a block by its place in the first dimensions, often in all.
-fn slice(w: &mut Writer<'_>, vector: &Vector) -> Vector {
+fn slice(w: &mut ProgramWriter<'_>, vector: &FixedVector) -> FixedVector {
     let dims = vector.extents.len() - w.random.below(vector.extents.len() as u64) as usize / 2;
     let offsets = position(w, &vector.extents[..dims]);
     slice_at(w, vector, &offsets)
 }
 
 /// Extracts a block of any size at a place in the first dimensions.
-fn slice_at(w: &mut Writer<'_>, vector: &Vector, offsets: &[u64]) -> Vector {
+fn slice_at(w: &mut ProgramWriter<'_>, vector: &FixedVector, offsets: &[u64]) -> FixedVector {
     let dims = offsets.len();
     let sizes: Vec<u64> = vector.extents.iter().zip(offsets).map(|(&n, &at)| 1 + w.random.below(n - at)).collect();
     let lists = [offsets, &sizes, &vec![1; dims]].map(list);

@@ -1,6 +1,6 @@
 //! Memory through views: slices that drop dimensions, casts, transpositions and reshapes, whose extents are asked for.
 
-use super::writer::Writer;
+use super::writer::ProgramWriter;
 use gradus_ir::random::Random;
 
 /// A number in a type: `None` is written `?`.
@@ -18,7 +18,7 @@ struct View {
 
 /// Draws a function that stores and loads through views of a few buffers.
 pub(super) fn draw(random: &mut Random) -> String {
-    let mut w = Writer::new(random);
+    let mut w = ProgramWriter::new(random);
     let given = ["memref<4x3xi32>", "memref<2x1x3xi32>"];
     w.function("func.func @made0", &["index", "i32", given[0], given[1]], &["index", "index", "i32", "i32"]);
     let mut views = Vec::new();
@@ -40,7 +40,7 @@ pub(super) fn draw(random: &mut Random) -> String {
     w.text
 }
 
-fn step(w: &mut Writer<'_>, views: &mut Vec<View>, asked: &mut Vec<u32>) {
+fn step(w: &mut ProgramWriter<'_>, views: &mut Vec<View>, asked: &mut Vec<u32>) {
     let recent = views.len() - 1 - w.random.below(views.len().min(4) as u64) as usize;
     let view = views[recent].clone();
     let made = match w.random.below(12) {
@@ -104,7 +104,7 @@ impl View {
 }
 
 /// Draws an entry of a list: a number, or a constant, which the type does not have.
-fn entry(w: &mut Writer<'_>, number: i64, dynamic: u64) -> (String, Known) {
+fn entry(w: &mut ProgramWriter<'_>, number: i64, dynamic: u64) -> (String, Known) {
     if w.random.percent(dynamic) {
         (format!("%v{}", w.index(number)), None)
     } else {
@@ -113,7 +113,7 @@ fn entry(w: &mut Writer<'_>, number: i64, dynamic: u64) -> (String, Known) {
 }
 
 /// Allocates memory and fills it.
-fn created(w: &mut Writer<'_>) -> View {
+fn created(w: &mut ProgramWriter<'_>) -> View {
     let extents: Vec<(i64, bool)> =
         (0..1 + w.random.below(2)).map(|_| (1 + w.random.below(3) as i64, w.random.percent(60))).collect();
     let open: Vec<String> =
@@ -123,41 +123,41 @@ fn created(w: &mut Writer<'_>) -> View {
     view.value = w.name();
     w.line(&format!("%v{} = memref.{op}({}) : {}", view.value, open.join(", "), view.ty()));
     let scalar = w.pick("i32");
-    for number in 0..view.elements() {
-        let at = position(w, &view, number);
+    for linear in 0..view.elements() {
+        let at = position(w, &view, linear);
         w.line(&format!("memref.store %v{scalar}, %v{}[{at}] : {}", view.value, view.ty()));
     }
     view
 }
 
 /// Returns the indices of an element, by its number in row-major order.
-fn position(w: &mut Writer<'_>, view: &View, mut number: i64) -> String {
+fn position(w: &mut ProgramWriter<'_>, view: &View, mut linear: i64) -> String {
     let mut at = Vec::new();
     for &(extent, _) in view.extents.iter().rev() {
-        at.insert(0, format!("%v{}", w.index(number % extent)));
-        number /= extent;
+        at.insert(0, format!("%v{}", w.index(linear % extent)));
+        linear /= extent;
     }
     at.join(", ")
 }
 
 /// Draws the indices of an element.
-fn anywhere(w: &mut Writer<'_>, view: &View) -> String {
-    let number = w.random.below(view.elements() as u64) as i64;
-    position(w, view, number)
+fn anywhere(w: &mut ProgramWriter<'_>, view: &View) -> String {
+    let linear = w.random.below(view.elements() as u64) as i64;
+    position(w, view, linear)
 }
 
-fn load(w: &mut Writer<'_>, view: &View) {
+fn load(w: &mut ProgramWriter<'_>, view: &View) {
     let at = anywhere(w, view);
     w.op("i32", &format!("memref.load %v{}[{at}] : {}", view.value, view.ty()));
 }
 
-fn store(w: &mut Writer<'_>, view: &View) {
+fn store(w: &mut ProgramWriter<'_>, view: &View) {
     let (at, scalar) = (anywhere(w, view), w.pick("i32"));
     w.line(&format!("memref.store %v{scalar}, %v{}[{at}] : {}", view.value, view.ty()));
 }
 
 /// Copies to a view of the same extents, itself included.
-fn copy(w: &mut Writer<'_>, view: &View, views: &[View]) {
+fn copy(w: &mut ProgramWriter<'_>, view: &View, views: &[View]) {
     let numbers = |view: &View| view.extents.iter().map(|e| e.0).collect::<Vec<_>>();
     let alike: Vec<&View> = views.iter().filter(|other| numbers(other) == numbers(view)).collect();
     let to = w.random.pick(&alike);
@@ -165,7 +165,7 @@ fn copy(w: &mut Writer<'_>, view: &View, views: &[View]) {
 }
 
 /// Asks for the extent of a dimension.
-fn dim(w: &mut Writer<'_>, view: &View) -> u32 {
+fn dim(w: &mut ProgramWriter<'_>, view: &View) -> u32 {
     if view.extents.is_empty() {
         return w.index(0);
     }
@@ -173,18 +173,18 @@ fn dim(w: &mut Writer<'_>, view: &View) -> u32 {
     dim_of(w, view, at)
 }
 
-fn dim_of(w: &mut Writer<'_>, view: &View, at: usize) -> u32 {
+fn dim_of(w: &mut ProgramWriter<'_>, view: &View, at: usize) -> u32 {
     let at = w.index(at as i64);
     w.op("index", &format!("memref.dim %v{}, %v{at} : {}", view.value, view.ty()))
 }
 
 /// Writes an op that makes a view of another.
-fn viewed(w: &mut Writer<'_>, op: &str, of: &View, made: &View) {
+fn viewed(w: &mut ProgramWriter<'_>, op: &str, of: &View, made: &View) {
     w.line(&format!("%v{} = memref.{op} : {} to {}", made.value, of.ty(), made.ty()));
 }
 
 /// Forgets or restores numbers of a type; sometimes all, with the rank, on the way.
-fn cast(w: &mut Writer<'_>, view: &View) -> View {
+fn cast(w: &mut ProgramWriter<'_>, view: &View) -> View {
     let mut made = view.clone();
     for extent in &mut made.extents {
         extent.1 ^= w.random.percent(40);
@@ -210,7 +210,7 @@ fn cast(w: &mut Writer<'_>, view: &View) -> View {
 }
 
 /// A slice in bounds, often the whole, some of whose dimensions of extent 1 are dropped.
-fn part(w: &mut Writer<'_>, view: &View) -> View {
+fn part(w: &mut ProgramWriter<'_>, view: &View) -> View {
     let (strides, offset) = view.strided();
     let dynamic = w.random.pick(&[0, 0, 30, 60]);
     let mut lists: [Vec<String>; 3] = Default::default();
@@ -245,7 +245,7 @@ fn part(w: &mut Writer<'_>, view: &View) -> View {
     made
 }
 
-fn transposed(w: &mut Writer<'_>, view: &View) -> View {
+fn transposed(w: &mut ProgramWriter<'_>, view: &View) -> View {
     let rank = view.extents.len();
     if rank < 2 {
         return cast(w, view);
@@ -266,7 +266,7 @@ fn transposed(w: &mut Writer<'_>, view: &View) -> View {
 }
 
 /// Reshapes a view without a layout by a buffer of extents.
-fn reshaped(w: &mut Writer<'_>, view: &View) -> View {
+fn reshaped(w: &mut ProgramWriter<'_>, view: &View) -> View {
     if view.layout.is_some() {
         return cast(w, view);
     }

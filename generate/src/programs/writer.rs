@@ -13,17 +13,17 @@ const FLAGS: u64 = 5;
 const YIELDED: u64 = 25;
 
 /// Writes the ops of functions.
-pub(super) struct Writer<'r> {
+pub(super) struct ProgramWriter<'r> {
     pub(super) random: &'r mut Random,
     pub(super) text: String,
-    /// Values in scope with their types; an inner scope ends with [`Writer::leave`].
+    /// Values in scope with their types; an inner scope ends with [`ProgramWriter::leave`].
     values: Vec<(u32, String)>,
     next: u32,
 }
 
-impl Writer<'_> {
-    pub(super) fn new(random: &mut Random) -> Writer<'_> {
-        Writer { random, text: String::new(), values: Vec::new(), next: 0 }
+impl ProgramWriter<'_> {
+    pub(super) fn new(random: &mut Random) -> ProgramWriter<'_> {
+        ProgramWriter { random, text: String::new(), values: Vec::new(), next: 0 }
     }
 
     /// Returns a new name, not in scope.
@@ -44,7 +44,7 @@ impl Writer<'_> {
         self.values.push((name, ty.to_owned()));
     }
 
-    /// Returns a mark for [`Writer::leave`].
+    /// Returns a mark for [`ProgramWriter::leave`].
     pub(super) fn enter(&self) -> usize {
         self.values.len()
     }
@@ -75,7 +75,7 @@ impl Writer<'_> {
         name
     }
 
-    /// Begins an op with results of types, which [`Writer::bind_all`] adds to the scope after its regions.
+    /// Begins an op with results of types, which [`ProgramWriter::bind_all`] adds to the scope after its regions.
     pub(super) fn results(&mut self, types: &[&str]) -> Vec<u32> {
         let names: Vec<u32> = types.iter().map(|_| self.name()).collect();
         if !names.is_empty() {

@@ -5,7 +5,7 @@ use super::signatures::Signatures;
 use gradus_check::Inputs;
 use gradus_ir::eval::{Datum, floats_to_tensor};
 use gradus_ir::random::Random;
-use gradus_ir::rules::{Chooser, CompiledRule, Signature, build_left_side};
+use gradus_ir::rules::{Chooser, CompiledRule, OpSignature, build_left_side};
 use gradus_ir::{
     Attr, Block, Builder, Context, InsertPoint, Loc, Module, Op, OpInfo, OpName, OpState, Tensor, Traits, Type, Value,
     verify,
@@ -39,12 +39,12 @@ const ATTRIBUTES: u64 = 60;
 const FITTING: u64 = 50;
 
 /// A valid program with one function that returns the results of the roots.
-pub(super) struct Instance {
+pub(super) struct RuleInstance {
     pub(super) module: Module,
     /// The first root.
     pub(super) root: Op,
     /// The signatures drawn for its ops.
-    pub(super) signatures: Vec<(OpName, Signature)>,
+    pub(super) signatures: Vec<(OpName, OpSignature)>,
     /// Whether a constant was drawn from a domain too large for all its values to be drawn.
     pub(super) is_open: bool,
 }
@@ -55,10 +55,10 @@ pub(super) fn instance(
     ctx: &Arc<Context>,
     rule: &CompiledRule,
     signatures: &mut Signatures,
-    fitting: &[(OpName, Signature)],
+    fitting: &[(OpName, OpSignature)],
     plain: bool,
     random: &mut Random,
-) -> Option<Instance> {
+) -> Option<RuleInstance> {
     let mut module = Module::new(ctx.clone());
     let (function, block, end) = blank(&mut module)?;
     let (moderate, scalar) = (rule.approx, if plain { 100 } else { SCALAR });
@@ -88,7 +88,7 @@ pub(super) fn instance(
     let ty = ctx.type_attr(ctx.function_type(&inputs, &outputs));
     module.set_attr(function, "function_type", Some(ty));
     verify(&module).ok()?;
-    Some(Instance { module, root: roots[0], signatures: chosen, is_open })
+    Some(RuleInstance { module, root: roots[0], signatures: chosen, is_open })
 }
 
 /// Creates a function without parameters and results: the function, its block, and its terminator.
@@ -112,10 +112,10 @@ fn blank(m: &mut Module) -> Option<(Op, Block, Op)> {
 struct Leaves<'a> {
     module: &'a mut Module,
     signatures: &'a mut Signatures,
-    fitting: &'a [(OpName, Signature)],
+    fitting: &'a [(OpName, OpSignature)],
     /// Percentage of ops for which scalars are preferred.
     scalar: u64,
-    chosen: Vec<(OpName, Signature)>,
+    chosen: Vec<(OpName, OpSignature)>,
     random: &'a mut Random,
     block: Block,
     end: Op,
@@ -131,13 +131,13 @@ impl Leaves<'_> {
     /// Prefers signatures with the types of an instance to which the rule applied, for rules that seldom apply.
     fn types_of_fitting<'s>(
         &mut self,
-        all: &'s [Signature],
+        all: &'s [OpSignature],
         op: OpName,
         results: &[Option<Type>],
         operands: &[Option<Type>],
-    ) -> Vec<&'s Signature> {
-        let fits = |(name, s): &&(OpName, Signature)| *name == op && s.fits(results, operands);
-        let fitting: Vec<&Signature> = self.fitting.iter().filter(fits).map(|(_, s)| s).collect();
+    ) -> Vec<&'s OpSignature> {
+        let fits = |(name, s): &&(OpName, OpSignature)| *name == op && s.fits(results, operands);
+        let fitting: Vec<&OpSignature> = self.fitting.iter().filter(fits).map(|(_, s)| s).collect();
         if fitting.is_empty() || !self.random.percent(FITTING) {
             return Vec::new();
         }
@@ -246,14 +246,14 @@ impl Chooser for Leaves<'_> {
         self.random.percent(50)
     }
 
-    fn signature(&mut self, op: OpName, results: &[Option<Type>], operands: &[Option<Type>]) -> Option<Signature> {
+    fn signature(&mut self, op: OpName, results: &[Option<Type>], operands: &[Option<Type>]) -> Option<OpSignature> {
         let all = self.signatures.of(op);
         let mut among = self.types_of_fitting(&all, op, results, operands);
         if among.is_empty() {
             among = all.iter().filter(|s| s.fits(results, operands)).collect();
             let is_scalar =
-                |s: &&&Signature| !s.operands.iter().chain(&s.results).any(|&ty| self.signatures.is_shaped(ty));
-            let scalars: Vec<&Signature> = among.iter().filter(is_scalar).copied().collect();
+                |s: &&&OpSignature| !s.operands.iter().chain(&s.results).any(|&ty| self.signatures.is_shaped(ty));
+            let scalars: Vec<&OpSignature> = among.iter().filter(is_scalar).copied().collect();
             if !scalars.is_empty() && self.random.percent(self.scalar) {
                 among = scalars;
             }

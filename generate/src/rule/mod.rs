@@ -6,7 +6,7 @@ mod integers;
 mod signatures;
 pub(crate) mod types;
 
-use draw::Instance;
+use draw::RuleInstance;
 use gradus_check::{Floats, Options, Reference, Verdict};
 use gradus_ir::random::Random;
 use gradus_ir::rules::{CompiledRule, apply_at, matches_at};
@@ -170,13 +170,13 @@ impl RuleChecker {
     }
 
     /// Returns the instance with the rule applied at its root.
-    fn applied(&self, rule: &CompiledRule, instance: &Instance) -> Option<Module> {
+    fn applied(&self, rule: &CompiledRule, instance: &RuleInstance) -> Option<Module> {
         let mut after = instance.module.clone();
         apply_at(&mut after, rule, instance.root).then_some(after)
     }
 
     /// Records which conditions alone refuse the instance, and whether they are necessary.
-    fn ask(&self, rule: &CompiledRule, instance: &Instance, conditions: &mut [Condition]) {
+    fn ask(&self, rule: &CompiledRule, instance: &RuleInstance, conditions: &mut [Condition]) {
         for (i, known) in conditions.iter_mut().enumerate() {
             if known.decisive >= WITHOUT || known.needed && known.decisive > 0 {
                 continue;

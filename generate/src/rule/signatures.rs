@@ -2,7 +2,7 @@
 
 use crate::declared::signatures;
 use crate::domain;
-use gradus_ir::rules::Signature;
+use gradus_ir::rules::OpSignature;
 use gradus_ir::{Context, DYNAMIC, OpInfo, OpName, Type};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ pub(super) struct Signatures {
     ctx: Arc<Context>,
     types: Vec<Type>,
     tensors: Vec<Type>,
-    known: FxHashMap<OpName, Arc<[Signature]>>,
+    known: FxHashMap<OpName, Arc<[OpSignature]>>,
 }
 
 impl Signatures {
@@ -42,7 +42,7 @@ impl Signatures {
     }
 
     /// Returns the signatures of an op, in deterministic order.
-    pub(super) fn of(&mut self, op: OpName) -> Arc<[Signature]> {
+    pub(super) fn of(&mut self, op: OpName) -> Arc<[OpSignature]> {
         let ctx = &self.ctx;
         let takes = |info: &OpInfo, ty: Type| info.operands.first().is_none_or(|spec| (spec.ty.check)(ctx, ty));
         let find = || {

@@ -31,19 +31,19 @@ struct Classes<'c> {
     /// The constraints, with their nodes.
     needs: Vec<(usize, Need)>,
     /// The numbers.
-    numbers: Vec<Number>,
+    numbers: Vec<RuleNumber>,
 }
 
 /// A number among the terms of a rule.
 #[derive(Clone, Copy)]
-struct Number {
+struct RuleNumber {
     node: usize,
     value: f64,
     /// Whether it is matched, so that the constant must be exactly this number.
     is_left: bool,
 }
 
-impl Number {
+impl RuleNumber {
     fn is_of(self, ctx: &Context, ty: Type) -> bool {
         let attr = ctx.uniform_attr(ty, self.value);
         attr.is_some_and(|attr| !self.is_left || ctx.is_uniform(attr, self.value))
@@ -100,7 +100,7 @@ impl Classes<'_> {
             }
             Term::Number { value, ty } => {
                 let node = ty.or(replaced).unwrap_or_else(|| self.new_node());
-                self.numbers.push(Number { node, value: *value, is_left: replaced.is_none() });
+                self.numbers.push(RuleNumber { node, value: *value, is_left: replaced.is_none() });
                 node
             }
             Term::Op { op, result } => self.op(op, replaced)[*result],
@@ -204,12 +204,12 @@ impl Classes<'_> {
     /// A number of a class that is a value of no type of a constraint.
     fn of_numbers(&self, trial: &mut Trial, class: usize, need: Need) -> Option<String> {
         let choices = trial.choices(need.spec.ty);
-        let is_of_one = |number: &Number| choices.iter().any(|(ty, _)| number.is_of(self.ctx, *ty));
+        let is_of_one = |number: &RuleNumber| choices.iter().any(|(ty, _)| number.is_of(self.ctx, *ty));
         let wrong = self.numbers_of(class).find(|number| !choices.is_empty() && !is_of_one(number))?;
         Some(format!("{} is no value of {need}", wrong.value))
     }
 
-    fn numbers_of(&self, class: usize) -> impl Iterator<Item = &Number> {
+    fn numbers_of(&self, class: usize) -> impl Iterator<Item = &RuleNumber> {
         self.numbers.iter().filter(move |number| self.class(number.node) == class)
     }
 

@@ -82,14 +82,14 @@ pub fn attr(args: TokenStream, item: TokenStream) -> TokenStream {
     expand(&ATTR, args, item)
 }
 
-fn expand(kind: &'static Kind, args: TokenStream, item: TokenStream) -> TokenStream {
+fn expand(kind: &'static DeclarationKind, args: TokenStream, item: TokenStream) -> TokenStream {
     let args = syn::parse_macro_input!(args as Args);
     let item = syn::parse_macro_input!(item as ItemStruct);
     emit(kind, &args, &item).unwrap_or_else(Error::into_compile_error).into()
 }
 
 /// A kind of declaration: what its attribute takes.
-struct Kind {
+struct DeclarationKind {
     /// The attribute, and the module of the items that its expansion uses.
     attribute: &'static str,
     /// The declared thing, with its article, for messages.
@@ -131,7 +131,7 @@ impl Parse for Args {
     }
 }
 
-fn emit(kind: &Kind, args: &Args, item: &ItemStruct) -> Result<proc_macro2::TokenStream> {
+fn emit(kind: &DeclarationKind, args: &Args, item: &ItemStruct) -> Result<proc_macro2::TokenStream> {
     let doc = doc_text(&item.attrs);
     if doc.trim().is_empty() {
         let message = format!("{} needs a doc comment: its first line is the summary", kind.declares);
@@ -155,7 +155,7 @@ fn emit(kind: &Kind, args: &Args, item: &ItemStruct) -> Result<proc_macro2::Toke
 const SHARED_KEYS: [&str; 3] = ["format", "verify", "examples"];
 
 fn emit_params(
-    kind: &Kind,
+    kind: &DeclarationKind,
     args: &Args,
     item: &ItemStruct,
     root: &Path,
@@ -225,7 +225,7 @@ fn emit_op(
 }
 
 /// Ops: the groups of fields are operands, results, attributes, regions and successors.
-const OP: Kind = Kind {
+const OP: DeclarationKind = DeclarationKind {
     attribute: "op",
     declares: "an op",
     optional_keys: &[
@@ -283,7 +283,7 @@ const OP: Kind = Kind {
 /// The kinds of fields of types and attributes: parameters.
 const PARAMS: &[FieldKind] = &[("Param", 0, "One", true), ("OptParam", 0, "Optional", true)];
 
-const TYPE: Kind = Kind {
+const TYPE: DeclarationKind = DeclarationKind {
     attribute: "ty",
     declares: "a type",
     optional_keys: &["format", "verify", "repr", "contains", "draw", "constant"],
@@ -291,7 +291,7 @@ const TYPE: Kind = Kind {
     fields: PARAMS,
 };
 
-const ATTR: Kind = Kind {
+const ATTR: DeclarationKind = DeclarationKind {
     attribute: "attr",
     declares: "an attribute",
     optional_keys: &["format", "verify", "value"],
@@ -303,7 +303,7 @@ const ATTR: Kind = Kind {
 const ATTRIBUTES: usize = 2;
 
 /// Returns the group of a field and its tokens for the expansion.
-fn field_spec(kind: &Kind, field: &Field) -> Result<(usize, proc_macro2::TokenStream)> {
+fn field_spec(kind: &DeclarationKind, field: &Field) -> Result<(usize, proc_macro2::TokenStream)> {
     let ident = field.ident.as_ref().ok_or_else(|| Error::new(field.span(), "name the field"))?;
     let doc = doc_text(&field.attrs);
     let text = field_name(field)?;

@@ -1,6 +1,6 @@
 //! Mistakes in a declaration that can be seen without types: keys, names, documentation.
 
-use super::{Args, Kind, doc_text, field_name};
+use super::{Args, DeclarationKind, doc_text, field_name};
 use std::collections::BTreeSet;
 use strsim::levenshtein;
 use syn::spanned::Spanned;
@@ -13,7 +13,7 @@ const FIELD_ATTRIBUTES: [&str; 3] = ["doc", "name", "default"];
 const DERIVED: [(&str, &str); 2] = [("scalar", "eval"), ("access", "exec")];
 
 /// Checks the parts of a declaration that the types of `OpInfo` do not check.
-pub(super) fn check(kind: &Kind, args: &Args, item: &ItemStruct) -> Result<()> {
+pub(super) fn check(kind: &DeclarationKind, args: &Args, item: &ItemStruct) -> Result<()> {
     check_name(kind, args)?;
     check_keys(kind, args)?;
     let mut names = BTreeSet::new();
@@ -33,7 +33,7 @@ pub(super) fn check(kind: &Kind, args: &Args, item: &ItemStruct) -> Result<()> {
     Ok(())
 }
 
-fn check_name(kind: &Kind, args: &Args) -> Result<()> {
+fn check_name(kind: &DeclarationKind, args: &Args) -> Result<()> {
     let name = args.name.value();
     match name.split_once('.') {
         Some((dialect, rest)) if !dialect.is_empty() && !rest.is_empty() => Ok(()),
@@ -44,7 +44,7 @@ fn check_name(kind: &Kind, args: &Args) -> Result<()> {
     }
 }
 
-fn check_keys(kind: &Kind, args: &Args) -> Result<()> {
+fn check_keys(kind: &DeclarationKind, args: &Args) -> Result<()> {
     let known = || kind.optional_keys.iter().chain(kind.keys).copied();
     let mut seen = BTreeSet::new();
     for (key, value) in &args.pairs {
@@ -109,7 +109,7 @@ pub(super) fn hint<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) ->
 
 #[cfg(test)]
 mod tests {
-    use crate::{ATTR, Args, Kind, OP, TYPE, emit};
+    use crate::{ATTR, Args, DeclarationKind, OP, TYPE, emit};
     use syn::ItemStruct;
 
     /// Returns the error of a declaration.
@@ -117,7 +117,7 @@ mod tests {
         error_of(&OP, args, item)
     }
 
-    fn error_of(kind: &Kind, args: &str, item: &str) -> String {
+    fn error_of(kind: &DeclarationKind, args: &str, item: &str) -> String {
         let args: Args = syn::parse_str(args).expect("arguments of the attribute");
         let item: ItemStruct = syn::parse_str(item).expect("a struct");
         emit(kind, &args, &item).expect_err("a mistake").to_string()

@@ -292,21 +292,25 @@ impl AffineExpr {
         mut leaf: impl FnMut(&mut S, &AffineExpr) -> Option<T>,
         mut inner: impl FnMut(&mut S, &AffineBinary, T, T) -> Option<T>,
     ) -> Option<T> {
-        enum Step<'a> {
+        enum PostorderStep<'a> {
             Visit(&'a AffineExpr),
             Combine(&'a AffineBinary),
         }
-        let mut steps: SmallVec<[Step<'_>; 8]> = SmallVec::new();
+        let mut steps: SmallVec<[PostorderStep<'_>; 8]> = SmallVec::new();
         let mut values: SmallVec<[T; 4]> = SmallVec::new();
-        steps.push(Step::Visit(self));
+        steps.push(PostorderStep::Visit(self));
         while let Some(step) = steps.pop() {
             let value = match step {
-                Step::Visit(AffineExpr::Binary(node)) => {
-                    steps.extend([Step::Combine(node), Step::Visit(&node.rhs), Step::Visit(&node.lhs)]);
+                PostorderStep::Visit(AffineExpr::Binary(node)) => {
+                    steps.extend([
+                        PostorderStep::Combine(node),
+                        PostorderStep::Visit(&node.rhs),
+                        PostorderStep::Visit(&node.lhs),
+                    ]);
                     continue;
                 }
-                Step::Visit(expr) => leaf(state, expr)?,
-                Step::Combine(node) => {
+                PostorderStep::Visit(expr) => leaf(state, expr)?,
+                PostorderStep::Combine(node) => {
                     let (rhs, lhs) = (values.pop()?, values.pop()?);
                     inner(state, node, lhs, rhs)?
                 }

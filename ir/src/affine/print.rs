@@ -10,19 +10,19 @@ impl AffineExpr {
         out: &mut dyn fmt::Write,
         leaf: &mut dyn FnMut(&mut dyn fmt::Write, &AffineExpr) -> fmt::Result,
     ) -> fmt::Result {
-        let mut pending = vec![Piece::Weak(self)];
+        let mut pending = vec![ExprPiece::Weak(self)];
         while let Some(piece) = pending.pop() {
             let (expr, strong) = match piece {
-                Piece::Negated(value) => {
+                ExprPiece::Negated(value) => {
                     write!(out, "{}", value.wrapping_neg())?;
                     continue;
                 }
-                Piece::Text(text) => {
+                ExprPiece::Text(text) => {
                     out.write_str(text)?;
                     continue;
                 }
-                Piece::Weak(expr) => (expr, false),
-                Piece::Strong(expr) => (expr, true),
+                ExprPiece::Weak(expr) => (expr, false),
+                ExprPiece::Strong(expr) => (expr, true),
             };
             match expr {
                 AffineExpr::Dim(_) | AffineExpr::Symbol(_) => leaf(out, expr)?,
@@ -30,7 +30,7 @@ impl AffineExpr {
                 AffineExpr::Binary(node) => {
                     if strong {
                         out.write_str("(")?;
-                        pending.push(Piece::Text(")"));
+                        pending.push(ExprPiece::Text(")"));
                     }
                     push_pieces(node, &mut pending);
                 }
@@ -58,7 +58,7 @@ impl fmt::Display for AffineExpr {
 
 /// A pending piece of the text of an expression.
 #[derive(Clone, Copy)]
-enum Piece<'a> {
+enum ExprPiece<'a> {
     Text(&'static str),
     Negated(i64),
     /// An operand without parentheses.
@@ -68,8 +68,8 @@ enum Piece<'a> {
 }
 
 /// Pushes the text of an inner node, last part first; sums with negative terms print as differences.
-fn push_pieces<'a>(node: &'a AffineBinary, pending: &mut Vec<Piece<'a>>) {
-    use Piece::{Negated, Strong, Text, Weak};
+fn push_pieces<'a>(node: &'a AffineBinary, pending: &mut Vec<ExprPiece<'a>>) {
+    use ExprPiece::{Negated, Strong, Text, Weak};
     let (lhs, rhs) = (node.lhs(), node.rhs());
     let text = match node.op() {
         AffineBinOp::Add => {

@@ -1,9 +1,9 @@
 //! The conversion driver: visits ops in order and legalizes each.
 
 use super::casts::Direction;
-use super::journal::Entry;
+use super::journal::JournalEntry;
 use super::matching::MatchFailure;
-use super::plan::Plan;
+use super::plan::ConversionPlan;
 use super::reconcile::reconcile_casts;
 use super::report::{Attempt, AttemptFailure, ConversionErrors, ConversionReport, Illegal};
 use super::rewriter::ConversionRewriter;
@@ -14,7 +14,7 @@ use crate::diag::Diagnostic;
 use crate::dominance::reverse_postorder;
 use crate::module::{Block, Module, Op, Region, Value, ValueList};
 use crate::op_info::{FoldResult, Folded};
-use crate::pass::{Actions, PATTERN, Unit};
+use crate::pass::{ActionUnit, Actions, PATTERN};
 use crate::pattern_rewriter::{Change, PatternRewriter};
 use crate::rewrite::fold;
 use crate::traits::Traits;
@@ -32,7 +32,7 @@ const MAX_ATTEMPTS: u32 = 1 << 14;
 
 pub(super) struct Driver<'a> {
     rewriter: ConversionRewriter<'a>,
-    plan: Plan<'a>,
+    plan: ConversionPlan<'a>,
     config: ConversionConfig,
     actions: Option<&'a mut Actions>,
     /// Whether a pattern for the current op was skipped.
@@ -55,7 +55,7 @@ struct LegalizationFailure {
 impl<'a> Driver<'a> {
     pub(super) fn new(
         m: &'a mut Module,
-        plan: Plan<'a>,
+        plan: ConversionPlan<'a>,
         config: ConversionConfig,
         actions: Option<&'a mut Actions>,
     ) -> Driver<'a> {
@@ -212,7 +212,7 @@ impl<'a> Driver<'a> {
         let is_counted = self.applying.is_empty();
         if is_counted && let Some(actions) = &mut self.actions {
             let name = self.plan.patterns[index as usize].name;
-            if !actions.begin(PATTERN, name, Unit::Op(op), self.rewriter.module) {
+            if !actions.begin(PATTERN, name, ActionUnit::Op(op), self.rewriter.module) {
                 self.skipped = true;
                 return Err(AttemptFailure::NoMatch("it is skipped by a debug counter".into()));
             }
@@ -244,7 +244,7 @@ impl<'a> Driver<'a> {
         self.rewriter.types = pattern.types;
         (pattern.run)(&mut self.rewriter, op, &operands).map_err(no_match)?;
         let end = self.rewriter.journal.entries.len();
-        let touches = |e: &Entry| matches!(e, Entry::Modified(snapshot) if snapshot.op == op);
+        let touches = |e: &JournalEntry| matches!(e, JournalEntry::Modified(snapshot) if snapshot.op == op);
         if !self.rewriter.is_erased(op) && !self.rewriter.journal.entries[start..].iter().any(touches) {
             return Err(no_match("it neither replaced nor modified the op".into()));
         }
@@ -257,9 +257,9 @@ impl<'a> Driver<'a> {
     /// Legalizes the op that journal entry `i` created or modified.
     fn legalize_entry(&mut self, i: usize) -> Result<(), AttemptFailure> {
         match &self.rewriter.journal.entries[i] {
-            Entry::Modified(snapshot) => self.legalize_generated(snapshot.op),
-            &Entry::Change(Change::Created(op)) => self.legalize_generated(op),
-            &Entry::Change(Change::Cloned { copy, .. }) => {
+            JournalEntry::Modified(snapshot) => self.legalize_generated(snapshot.op),
+            &JournalEntry::Change(Change::Created(op)) => self.legalize_generated(op),
+            &JournalEntry::Change(Change::Cloned { copy, .. }) => {
                 let ops = self.rewriter.module.ops_under(copy);
                 ops.into_iter().try_for_each(|op| self.legalize_generated(op))
             }

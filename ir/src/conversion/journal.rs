@@ -12,7 +12,7 @@ use crate::pattern_rewriter::Change;
 use smallvec::SmallVec;
 
 /// A journal entry: the data that undoes one change.
-pub(super) enum Entry {
+pub(super) enum JournalEntry {
     /// A change reported by any pattern driver.
     Change(Change),
     /// The operands of the op were dropped; start index of the saved operands in the journal's values.
@@ -79,6 +79,6 @@ pub(super) struct ArgsChange {
 /// The changes since the last commit, in order.
 #[derive(Default)]
 pub(super) struct Journal {
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<JournalEntry>,
     pub(super) values: Vec<Value>,
 }

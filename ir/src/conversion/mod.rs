@@ -121,7 +121,7 @@ pub fn apply_conversion<'a>(
     patterns: &'a [ConversionPattern<'a>],
     config: ConversionConfig,
 ) -> Result<ConversionReport, ConversionErrors> {
-    let plan = plan::Plan::new(&m.ctx, target, patterns);
+    let plan = plan::ConversionPlan::new(&m.ctx, target, patterns);
     driver::Driver::new(m, plan, config, None).run(root)
 }
 
@@ -135,7 +135,7 @@ pub fn apply_counted_conversion<'a>(
     config: ConversionConfig,
     actions: Option<&'a mut Actions>,
 ) -> Result<ConversionReport, ConversionErrors> {
-    let plan = plan::Plan::new(&m.ctx, target, patterns);
+    let plan = plan::ConversionPlan::new(&m.ctx, target, patterns);
     driver::Driver::new(m, plan, config, actions).run(root)
 }
 

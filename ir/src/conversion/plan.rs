@@ -21,7 +21,7 @@ pub(super) struct NamePlan {
 }
 
 /// The target and the patterns, indexed by op name.
-pub(super) struct Plan<'a> {
+pub(super) struct ConversionPlan<'a> {
     pub(super) target: &'a ConversionTarget<'a>,
     pub(super) patterns: &'a [ConversionPattern<'a>],
     /// Index of each name's plan in `plans`, plus one.
@@ -31,14 +31,14 @@ pub(super) struct Plan<'a> {
     depths: FxHashMap<OpName, u32>,
 }
 
-impl<'a> Plan<'a> {
+impl<'a> ConversionPlan<'a> {
     pub(super) fn new(
         ctx: &Context,
         target: &'a ConversionTarget<'a>,
         patterns: &'a [ConversionPattern<'a>],
-    ) -> Plan<'a> {
+    ) -> ConversionPlan<'a> {
         let depths = FxHashMap::default();
-        let mut plan = Plan { target, patterns, index: SideTable::new(0), plans: Vec::new(), depths };
+        let mut plan = ConversionPlan { target, patterns, index: SideTable::new(0), plans: Vec::new(), depths };
         // Each round adds the ops that are one pattern application farther from legal ops.
         for _ in 0..=patterns.len() {
             if !plan.find_depths(ctx) {

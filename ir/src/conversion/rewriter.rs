@@ -1,7 +1,7 @@
 //! The rewriter of conversion patterns.
 
 use super::casts::{Casts, Direction};
-use super::journal::{ArgsChange, Entry, Journal, Snapshot};
+use super::journal::{ArgsChange, Journal, JournalEntry, Snapshot};
 use super::matching::{Match, Operands};
 use super::types::{Remapped, SignatureConversion, TypeConverter, TypeList, arg_types};
 use crate::builder::InsertPoint;
@@ -102,7 +102,7 @@ impl<'a> ConversionRewriter<'a> {
         }
         // Rollback removes the casts before the arguments that they use.
         let change = ArgsChange { block, before: args, gone, made };
-        self.journal.entries.push(Entry::Args(Box::new(change)));
+        self.journal.entries.push(JournalEntry::Args(Box::new(change)));
     }
 
     /// Returns all arguments of the converted block, and those that were created. An argument whose type stays is kept.
@@ -204,7 +204,7 @@ impl<'a> ConversionRewriter<'a> {
         let entries = &mut self.journal.entries;
         entries.extend(self.module.uses(old).map(|(op, index)| {
             let index = index as u32;
-            Entry::Change(Change::Operand { op, index, old })
+            JournalEntry::Change(Change::Operand { op, index, old })
         }));
         self.module.replace_all_uses(old, value);
     }
@@ -279,7 +279,7 @@ impl PatternRewriter for ConversionRewriter<'_> {
             }
             _ => {}
         }
-        self.journal.entries.push(Entry::Change(change));
+        self.journal.entries.push(JournalEntry::Change(change));
     }
 
     fn erase_empty_block(&mut self, block: Block) {
@@ -287,7 +287,7 @@ impl PatternRewriter for ConversionRewriter<'_> {
         let unused = m.first_op(block).is_none() && m.block_args(block).iter().all(|&arg| m.is_unused(arg));
         assert!(unused, "an erased block is still used");
         let region = m.parent_region(block).expect("the block is in a region");
-        self.journal.entries.push(Entry::BlockErased(block, region, m.next_block(block)));
+        self.journal.entries.push(JournalEntry::BlockErased(block, region, m.next_block(block)));
         m.unlink_block(block);
     }
 
@@ -308,7 +308,7 @@ impl PatternRewriter for ConversionRewriter<'_> {
     fn modify(&mut self, op: Op, change: impl FnOnce(&mut Module)) {
         self.touch_symbols(op);
         let snapshot = Snapshot::new(self.module, op);
-        self.journal.entries.push(Entry::Modified(Box::new(snapshot)));
+        self.journal.entries.push(JournalEntry::Modified(Box::new(snapshot)));
         change(self.module);
     }
 
@@ -319,7 +319,7 @@ impl PatternRewriter for ConversionRewriter<'_> {
         }
         let start = self.journal.values.len() as u32;
         self.journal.values.extend_from_slice(operands);
-        self.journal.entries.push(Entry::Operands(op, start));
+        self.journal.entries.push(JournalEntry::Operands(op, start));
         self.module.set_operands(op, &[]);
     }
 
@@ -339,7 +339,7 @@ impl PatternRewriter for ConversionRewriter<'_> {
         }
         let m = &mut *self.module;
         let block = m.parent_block(op).expect("the op is in a block");
-        self.journal.entries.push(Entry::Erased(op, block, m.next_op(op)));
+        self.journal.entries.push(JournalEntry::Erased(op, block, m.next_op(op)));
         m.unlink_op(op);
         self.set_erased(op, true);
     }

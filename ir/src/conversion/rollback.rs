@@ -1,6 +1,6 @@
 //! Rollback and commit of a pattern's changes.
 
-use super::journal::Entry;
+use super::journal::JournalEntry;
 use super::rewriter::ConversionRewriter;
 use crate::module::{Block, Op, ValueList};
 use crate::pattern_rewriter::Change;
@@ -34,26 +34,26 @@ impl ConversionRewriter<'_> {
         }
     }
 
-    fn undo(&mut self, entry: Entry, dead: &mut Dead) {
+    fn undo(&mut self, entry: JournalEntry, dead: &mut Dead) {
         match &entry {
-            Entry::Modified(snapshot) => self.touch_symbols(snapshot.op),
-            Entry::Change(Change::Created(op) | Change::Cloned { copy: op, .. }) => self.touch_symbols(*op),
+            JournalEntry::Modified(snapshot) => self.touch_symbols(snapshot.op),
+            JournalEntry::Change(Change::Created(op) | Change::Cloned { copy: op, .. }) => self.touch_symbols(*op),
             _ => {}
         }
         let m = &mut *self.module;
         match entry {
-            Entry::Change(change) => self.undo_change(change, dead),
-            Entry::Operands(op, start) => {
+            JournalEntry::Change(change) => self.undo_change(change, dead),
+            JournalEntry::Operands(op, start) => {
                 m.set_operands(op, &self.journal.values[start as usize..]);
                 self.journal.values.truncate(start as usize);
             }
-            Entry::Erased(op, block, next) => {
+            JournalEntry::Erased(op, block, next) => {
                 m.insert_op(block, op, next);
                 self.set_erased(op, false);
             }
-            Entry::BlockErased(block, region, next) => m.insert_block(region, block, next),
-            Entry::Modified(snapshot) => snapshot.restore(m),
-            Entry::Args(mut change) => {
+            JournalEntry::BlockErased(block, region, next) => m.insert_block(region, block, next),
+            JournalEntry::Modified(snapshot) => snapshot.restore(m),
+            JournalEntry::Args(mut change) => {
                 m.swap_block_args(change.block, &mut change.before);
                 dead.args.extend(change.made);
             }
@@ -93,9 +93,9 @@ impl ConversionRewriter<'_> {
         let mut entries = std::mem::take(&mut self.journal.entries);
         for entry in entries.drain(..) {
             match entry {
-                Entry::Erased(op, ..) => self.free(op),
-                Entry::BlockErased(block, ..) => self.module.free_block(block),
-                Entry::Args(change) => change.gone.into_iter().for_each(|arg| self.module.free_arg(arg)),
+                JournalEntry::Erased(op, ..) => self.free(op),
+                JournalEntry::BlockErased(block, ..) => self.module.free_block(block),
+                JournalEntry::Args(change) => change.gone.into_iter().for_each(|arg| self.module.free_arg(arg)),
                 _ => {}
             }
         }

@@ -22,7 +22,7 @@ use crate::op_info::{Dialect, OpInfo};
 use crate::parametric::Parametric;
 use crate::pass::PassInfo;
 
-pub use crate::declaration_error::{DeclarationError, Declared, Place};
+pub use crate::declaration_error::{DeclarationError, Declared, SourceLine};
 
 /// Returns the mistakes in declarations that are detectable without running anything, in the order of the lists.
 pub fn check(dialects: &[&'static Dialect], passes: &[&'static PassInfo]) -> Vec<DeclarationError> {

@@ -16,7 +16,7 @@ pub struct Action<'a> {
     /// Name of the pass or pattern.
     pub name: &'a str,
     /// The op or region it applies to.
-    pub unit: Unit,
+    pub unit: ActionUnit,
     /// The program before the action.
     pub module: &'a Module,
     /// Number of preceding actions.
@@ -27,7 +27,7 @@ pub struct Action<'a> {
 
 /// The op or region that an action applies to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Unit {
+pub enum ActionUnit {
     /// An op.
     Op(Op),
     /// A region.
@@ -61,7 +61,7 @@ impl Action<'_> {
 impl fmt::Display for Action<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.tag, self.unit) {
-            (PASS, Unit::Op(op)) => {
+            (PASS, ActionUnit::Op(op)) => {
                 write!(f, "`{PASS}` running `{}` on Operation `{}`", self.name, self.module.name_text(op))
             }
             (ITERATION, _) => write!(f, "{ITERATION}({})", self.name),
@@ -167,7 +167,7 @@ impl Actions {
     }
 
     /// Begins an action. Returns `false` if it must be skipped; otherwise [`Actions::end`] has to follow.
-    pub fn begin(&mut self, tag: &'static str, name: &str, unit: Unit, module: &Module) -> bool {
+    pub fn begin(&mut self, tag: &'static str, name: &str, unit: ActionUnit, module: &Module) -> bool {
         let action = Action { tag, name, unit, module, number: self.number, rewrites: self.rewrites };
         let is_rewrite = action.is_rewrite();
         let mut runs = true;
@@ -201,7 +201,7 @@ mod tests {
         let m = Module::new(crate::Context::new(&[]));
         let mut actions = Actions::new();
         actions.set_counters("apply-pattern-skip=1,rewrite-count=3").unwrap();
-        let mut ran = |tag| actions.begin(tag, "p", Unit::Op(m.root()), &m);
+        let mut ran = |tag| actions.begin(tag, "p", ActionUnit::Op(m.root()), &m);
         let rounds: Vec<bool> = (0..5).map(|_| ran(PATTERN)).collect();
         assert_eq!(rounds, [false, true, true, false, false]);
         assert!(ran(PASS) && !ran("apply-fold"));

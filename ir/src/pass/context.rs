@@ -1,7 +1,7 @@
 //! The context that a pass receives besides the program.
 
 use super::PassInfo;
-use super::actions::{Actions, Unit};
+use super::actions::{ActionUnit, Actions};
 use super::event::PassEvent;
 use super::refusal::Refusal;
 use crate::diag::Diagnostic;
@@ -88,7 +88,7 @@ impl<'a> PassContext<'a> {
             self.info.name
         );
         let Some(actions) = &mut self.actions else { return true };
-        let allowed = actions.begin(tag, "", Unit::Op(op), m);
+        let allowed = actions.begin(tag, "", ActionUnit::Op(op), m);
         if allowed {
             actions.end(tag, true);
         }

@@ -1,6 +1,6 @@
 //! Observers that write actions as text or as trace events.
 
-use super::actions::{Action, Observer, Unit};
+use super::actions::{Action, ActionUnit, Observer};
 use crate::text::PrintOptions;
 use std::io::Write;
 use std::time::Instant;
@@ -79,8 +79,8 @@ impl Action<'_> {
         let options = PrintOptions { local_scope: true, skip_regions: true, ..PrintOptions::default() };
         let m = self.module;
         match self.unit {
-            Unit::Op(op) => m.op_text(op, options),
-            Unit::Region(region) => {
+            ActionUnit::Op(op) => m.op_text(op, options),
+            ActionUnit::Region(region) => {
                 let Some(op) = m.region_op(region) else { return "a region".into() };
                 let number = m.regions(op).iter().position(|&r| r == region).unwrap_or(0);
                 format!("Region #{number} for op {}", m.op_text(op, options))

@@ -46,7 +46,7 @@ mod run;
 mod statistics;
 mod timing;
 
-pub use actions::{ADAPTOR, Action, Actions, ITERATION, Observer, PASS, PATTERN, REWRITE, Unit};
+pub use actions::{ADAPTOR, Action, ActionUnit, Actions, ITERATION, Observer, PASS, PATTERN, REWRITE};
 pub use context::PassContext;
 pub use dump::{IrPrinting, Selection};
 pub use error::{CounterError, PipelineError};

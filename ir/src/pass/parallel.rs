@@ -77,7 +77,7 @@ impl Work for Scheduled {
 }
 
 /// The result of one thread.
-struct Outcome<W> {
+struct ThreadResult<W> {
     part: ModulePart,
     work: W,
     events: Vec<PassEvent>,
@@ -113,7 +113,7 @@ impl Runner<'_> {
         others.iter().for_each(|ops| leave_placeholders(m, ops));
         let (how, mut own_timer) = (self.how, timer.blank());
         let mut result = Ok(());
-        let outcomes: Vec<Outcome<W>> = thread::scope(|scope| {
+        let outcomes: Vec<ThreadResult<W>> = thread::scope(|scope| {
             let threads: Vec<_> = modules
                 .into_iter()
                 .map(|part| {
@@ -207,7 +207,7 @@ fn split_all(m: &Module, op: Op, parts: &[&[Op]], spare: &mut Vec<Module>) -> Op
     })
 }
 
-fn on_part<W: Work>(how: &RunOptions, mut part: ModulePart, mut work: W, mut timer: Timer) -> Outcome<W> {
+fn on_part<W: Work>(how: &RunOptions, mut part: ModulePart, mut work: W, mut timer: Timer) -> ThreadResult<W> {
     let (start, mut events) = (Instant::now(), Vec::new());
     let mut emit = |event| {
         if !matches!(event, PassEvent::Progress { .. }) {
@@ -219,5 +219,5 @@ fn on_part<W: Work>(how: &RunOptions, mut part: ModulePart, mut work: W, mut tim
     let result = work.run(&mut runner, &mut part.module, root, &functions, &mut timer);
     let failures = runner.failures;
     timer.add(start.elapsed());
-    Outcome { part, work, events, failures, timer, result }
+    ThreadResult { part, work, events, failures, timer, result }
 }

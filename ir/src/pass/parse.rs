@@ -1,6 +1,6 @@
 //! Parsing of pipelines: `builtin.module(func.func(cse,canonicalize{max-iterations=3}),symbol-dce)`.
 
-use super::pipeline::{ANY, Pipeline, Step};
+use super::pipeline::{ANY, Pipeline, PipelineStep};
 use super::{PassInfo, PipelineError, find_pass};
 
 /// Maximum nesting depth.
@@ -17,7 +17,7 @@ impl Pipeline {
             return Err(PipelineError::at(0, unanchored));
         };
         let mut pipeline = Pipeline::on(text[..open].trim());
-        let mut reader = Reader { text: &trimmed[..trimmed.len() - 1], pos: open + 1, passes };
+        let mut reader = PipelineParser { text: &trimmed[..trimmed.len() - 1], pos: open + 1, passes };
         if !reader.rest().trim().is_empty() {
             reader.steps(&mut pipeline, 0)?;
         }
@@ -35,13 +35,13 @@ fn is_name(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-$".contains(&b))
 }
 
-struct Reader<'a> {
+struct PipelineParser<'a> {
     text: &'a str,
     pos: usize,
     passes: &'a [&'static PassInfo],
 }
 
-impl<'a> Reader<'a> {
+impl<'a> PipelineParser<'a> {
     fn rest(&self) -> &'a str {
         &self.text[self.pos..]
     }
@@ -70,7 +70,7 @@ impl<'a> Reader<'a> {
         self.pos += end;
         if self.rest().starts_with('(') {
             let nested = self.nested(if name.is_empty() { ANY } else { name }, at, depth)?;
-            pipeline.steps.push(Step::Nested(vec![nested]));
+            pipeline.steps.push(PipelineStep::Nested(vec![nested]));
             return Ok(());
         }
         let options = self.options()?;

@@ -12,10 +12,10 @@ pub(super) const ANY: &str = "any";
 pub struct Pipeline {
     /// Name of the op that the pipeline runs on, or [`ANY`].
     pub(super) anchor: String,
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<PipelineStep>,
 }
 
-pub(super) enum Step {
+pub(super) enum PipelineStep {
     Pass(Box<Scheduled>),
     /// Pipelines on child ops; each op goes to the first that matches.
     Nested(Vec<Pipeline>),
@@ -51,10 +51,12 @@ impl Pipeline {
 
     /// Adds a pass with options such as `a=1 b=2`, nested if it runs on another op.
     pub fn add(&mut self, info: &'static PassInfo, options: &str) -> Result<(), PipelineError> {
-        let step = Step::Pass(Box::new(Scheduled::new(info, options)?));
+        let step = PipelineStep::Pass(Box::new(Scheduled::new(info, options)?));
         match info.anchor.filter(|anchor| *anchor != self.anchor) {
             Some("builtin.module") => return Err(self.cannot_add(info, "builtin.module")),
-            Some(anchor) => self.steps.push(Step::Nested(vec![Pipeline { anchor: anchor.into(), steps: vec![step] }])),
+            Some(anchor) => {
+                self.steps.push(PipelineStep::Nested(vec![Pipeline { anchor: anchor.into(), steps: vec![step] }]))
+            }
             None => self.steps.push(step),
         }
         Ok(())
@@ -65,7 +67,7 @@ impl Pipeline {
         if let Some(anchor) = info.anchor.filter(|&anchor| anchor != self.anchor && self.anchor != ANY) {
             return Err(self.cannot_add(info, anchor));
         }
-        self.steps.push(Step::Pass(Box::new(Scheduled::new(info, options)?)));
+        self.steps.push(PipelineStep::Pass(Box::new(Scheduled::new(info, options)?)));
         Ok(())
     }
 
@@ -82,8 +84,8 @@ impl Pipeline {
     /// Drops all passes of a name.
     pub fn leave_out(&mut self, name: &str) {
         self.steps.retain_mut(|step| match step {
-            Step::Pass(scheduled) => scheduled.info.name != name,
-            Step::Nested(pipelines) => {
+            PipelineStep::Pass(scheduled) => scheduled.info.name != name,
+            PipelineStep::Nested(pipelines) => {
                 pipelines.iter_mut().for_each(|pipeline| pipeline.leave_out(name));
                 pipelines.iter().any(|pipeline| !pipeline.is_empty())
             }
@@ -94,8 +96,8 @@ impl Pipeline {
     pub fn end_before(&mut self, name: &str) -> bool {
         for i in 0..self.steps.len() {
             let kept = match &mut self.steps[i] {
-                Step::Pass(scheduled) if scheduled.info.name == name => i,
-                Step::Nested(pipelines) => {
+                PipelineStep::Pass(scheduled) if scheduled.info.name == name => i,
+                PipelineStep::Nested(pipelines) => {
                     let Some(last) = pipelines.iter_mut().position(|pipeline| pipeline.end_before(name)) else {
                         continue;
                     };
@@ -103,7 +105,7 @@ impl Pipeline {
                     pipelines.retain(|pipeline| !pipeline.is_empty());
                     i + usize::from(!pipelines.is_empty())
                 }
-                Step::Pass(_) => continue,
+                PipelineStep::Pass(_) => continue,
             };
             self.steps.truncate(kept);
             return true;
@@ -114,16 +116,16 @@ impl Pipeline {
     /// Returns the declaration of the first pass.
     pub fn first(&self) -> Option<&'static PassInfo> {
         match self.steps.first()? {
-            Step::Pass(scheduled) => Some(scheduled.info),
-            Step::Nested(pipelines) => pipelines.iter().find_map(Pipeline::first),
+            PipelineStep::Pass(scheduled) => Some(scheduled.info),
+            PipelineStep::Nested(pipelines) => pipelines.iter().find_map(Pipeline::first),
         }
     }
 
     /// Returns the declarations of all passes, in order.
     pub fn passes(&self) -> Vec<&'static PassInfo> {
-        let of_step = |step: &Step| match step {
-            Step::Pass(scheduled) => vec![scheduled.info],
-            Step::Nested(pipelines) => pipelines.iter().flat_map(Pipeline::passes).collect(),
+        let of_step = |step: &PipelineStep| match step {
+            PipelineStep::Pass(scheduled) => vec![scheduled.info],
+            PipelineStep::Nested(pipelines) => pipelines.iter().flat_map(Pipeline::passes).collect(),
         };
         self.steps.iter().flat_map(of_step).collect()
     }
@@ -133,7 +135,7 @@ impl Pipeline {
     pub fn vary(&mut self, draw: &mut dyn FnMut(&'static PassInfo, &Options) -> String) {
         for step in &mut self.steps {
             match step {
-                Step::Pass(scheduled) => {
+                PipelineStep::Pass(scheduled) => {
                     let given = format!("{:#}", scheduled.options);
                     let given = given.strip_prefix('{').and_then(|text| text.strip_suffix('}')).unwrap_or("");
                     // Those that were given come last, so that they count.
@@ -142,7 +144,7 @@ impl Pipeline {
                         **scheduled = varied;
                     }
                 }
-                Step::Nested(pipelines) => pipelines.iter_mut().for_each(|pipeline| pipeline.vary(draw)),
+                PipelineStep::Nested(pipelines) => pipelines.iter_mut().for_each(|pipeline| pipeline.vary(draw)),
             }
         }
     }
@@ -166,9 +168,9 @@ impl Pipeline {
 
     /// Returns the largest [change of floats](PassInfo::floats) that a pass may make.
     pub fn floats(&self) -> FloatChange {
-        let of_step = |step: &Step| match step {
-            Step::Pass(scheduled) => (scheduled.info.floats)(&scheduled.options),
-            Step::Nested(pipelines) => pipelines.iter().map(Pipeline::floats).max().unwrap_or_default(),
+        let of_step = |step: &PipelineStep| match step {
+            PipelineStep::Pass(scheduled) => (scheduled.info.floats)(&scheduled.options),
+            PipelineStep::Nested(pipelines) => pipelines.iter().map(Pipeline::floats).max().unwrap_or_default(),
         };
         self.steps.iter().map(of_step).max().unwrap_or_default()
     }
@@ -178,13 +180,13 @@ impl Pipeline {
         for (i, step) in self.steps.iter().enumerate() {
             out.push_str(if i > 0 { ",\n" } else { "" });
             match step {
-                Step::Nested(pipelines) => {
+                PipelineStep::Nested(pipelines) => {
                     for (i, pipeline) in pipelines.iter().enumerate() {
                         out.push_str(if i > 0 { ",\n" } else { "" });
                         pipeline.pretty(indent + 2, out)?;
                     }
                 }
-                Step::Pass(_) => write!(out, "{:inner$}{step}", "", inner = indent + 2)?,
+                PipelineStep::Pass(_) => write!(out, "{:inner$}{step}", "", inner = indent + 2)?,
             }
         }
         write!(out, "\n{:indent$})", "")
@@ -192,15 +194,17 @@ impl Pipeline {
 
     /// Merges adjacent nested pipelines, so that each op runs through all of them at once.
     pub(super) fn coalesce(&mut self) {
-        let mut steps: Vec<Step> = Vec::new();
+        let mut steps: Vec<PipelineStep> = Vec::new();
         for step in self.steps.drain(..) {
             match (steps.last_mut(), step) {
-                (Some(Step::Nested(last)), Step::Nested(next)) if may_merge(last, &next) => merge(last, next),
+                (Some(PipelineStep::Nested(last)), PipelineStep::Nested(next)) if may_merge(last, &next) => {
+                    merge(last, next)
+                }
                 (_, step) => steps.push(step),
             }
         }
         for step in &mut steps {
-            if let Step::Nested(pipelines) = step {
+            if let PipelineStep::Nested(pipelines) = step {
                 pipelines.sort_by(|a, b| a.anchor.cmp(&b.anchor));
                 pipelines.iter_mut().for_each(Pipeline::coalesce);
             }
@@ -211,13 +215,13 @@ impl Pipeline {
     /// Returns the pipelines that run one of the passes alone, at the same nesting and with its options, each once.
     pub fn singles(&self) -> Vec<Pipeline> {
         let mut singles: Vec<Pipeline> = Vec::new();
-        let on = |step: Step| Pipeline { anchor: self.anchor.clone(), steps: vec![step] };
+        let on = |step: PipelineStep| Pipeline { anchor: self.anchor.clone(), steps: vec![step] };
         for step in &self.steps {
             match step {
-                Step::Pass(pass) => singles.push(on(Step::Pass(Box::new(pass.again())))),
-                Step::Nested(pipelines) => {
+                PipelineStep::Pass(pass) => singles.push(on(PipelineStep::Pass(Box::new(pass.again())))),
+                PipelineStep::Nested(pipelines) => {
                     let inner = pipelines.iter().flat_map(Pipeline::singles);
-                    singles.extend(inner.map(|single| on(Step::Nested(vec![single]))));
+                    singles.extend(inner.map(|single| on(PipelineStep::Nested(vec![single]))));
                 }
             }
         }
@@ -228,9 +232,9 @@ impl Pipeline {
 
     /// Creates a pipeline with the same passes and no statistics.
     pub(super) fn again(&self) -> Pipeline {
-        let again = |step: &Step| match step {
-            Step::Pass(pass) => Step::Pass(Box::new(pass.again())),
-            Step::Nested(pipelines) => Step::Nested(pipelines.iter().map(Pipeline::again).collect()),
+        let again = |step: &PipelineStep| match step {
+            PipelineStep::Pass(pass) => PipelineStep::Pass(Box::new(pass.again())),
+            PipelineStep::Nested(pipelines) => PipelineStep::Nested(pipelines.iter().map(Pipeline::again).collect()),
         };
         Pipeline { anchor: self.anchor.clone(), steps: self.steps.iter().map(again).collect() }
     }
@@ -239,10 +243,10 @@ impl Pipeline {
     pub(super) fn add_counts(&mut self, other: &Pipeline) {
         for (step, other) in self.steps.iter_mut().zip(&other.steps) {
             match (step, other) {
-                (Step::Pass(pass), Step::Pass(other)) => {
+                (PipelineStep::Pass(pass), PipelineStep::Pass(other)) => {
                     pass.counts.iter_mut().zip(&other.counts).for_each(|(n, more)| *n += more);
                 }
-                (Step::Nested(list), Step::Nested(others)) => {
+                (PipelineStep::Nested(list), PipelineStep::Nested(others)) => {
                     list.iter_mut().zip(others).for_each(|(pipeline, other)| pipeline.add_counts(other));
                 }
                 _ => {}
@@ -278,14 +282,14 @@ impl fmt::Display for Pipeline {
     }
 }
 
-impl fmt::Display for Step {
+impl fmt::Display for PipelineStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Step::Pass(pass) => {
+            PipelineStep::Pass(pass) => {
                 f.write_str(pass.info.name)?;
                 pass.options.fmt(f)
             }
-            Step::Nested(pipelines) => {
+            PipelineStep::Nested(pipelines) => {
                 for (i, pipeline) in pipelines.iter().enumerate() {
                     f.write_str(if i > 0 { "," } else { "" })?;
                     pipeline.fmt(f)?;

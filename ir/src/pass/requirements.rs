@@ -1,6 +1,6 @@
 //! Properties that passes require and establish, checked over a pipeline before it runs.
 
-use super::pipeline::{Pipeline, Step};
+use super::pipeline::{Pipeline, PipelineStep};
 use super::{PassInfo, RunOptions};
 use crate::diag::Diagnostic;
 use crate::module::Module;
@@ -60,8 +60,8 @@ impl Pipeline {
     fn in_order(&self, passes: &mut Vec<&'static PassInfo>) {
         for step in &self.steps {
             match step {
-                Step::Pass(pass) => passes.push(pass.info),
-                Step::Nested(pipelines) => pipelines.iter().for_each(|p| p.in_order(passes)),
+                PipelineStep::Pass(pass) => passes.push(pass.info),
+                PipelineStep::Nested(pipelines) => pipelines.iter().for_each(|p| p.in_order(passes)),
             }
         }
     }

@@ -1,11 +1,11 @@
 //! Execution of pipelines.
 
-use super::actions::{ADAPTOR, Actions, PASS, Unit};
+use super::actions::{ADAPTOR, ActionUnit, Actions, PASS};
 use super::context::PassContext;
 use super::dump::{Dumps, IrPrinting};
 use super::event::PassEvent;
 use super::options::Options;
-use super::pipeline::{ANY, Pipeline, Scheduled, Step};
+use super::pipeline::{ANY, Pipeline, PipelineStep, Scheduled};
 use super::reproducer::{CrashReproducer, Reproducer, local_pipeline, place};
 use super::timing::Timer;
 use super::{FloatChange, PassInfo};
@@ -198,8 +198,8 @@ impl<'r> Runner<'r> {
     fn steps(&mut self, p: &mut Pipeline, m: &mut Module, op: Op, timers: &mut [Timer]) -> Result<(), Failed> {
         for (step, timer) in p.steps.iter_mut().zip(timers) {
             match step {
-                Step::Pass(pass) => self.pass(pass, m, op, timer)?,
-                Step::Nested(pipelines) => self.nested(pipelines, m, op, timer)?,
+                PipelineStep::Pass(pass) => self.pass(pass, m, op, timer)?,
+                PipelineStep::Nested(pipelines) => self.nested(pipelines, m, op, timer)?,
             }
         }
         Ok(())
@@ -399,7 +399,7 @@ impl<'r> Runner<'r> {
     }
 
     fn begin(&mut self, name: &str, m: &Module, op: Op) -> bool {
-        self.actions.as_mut().is_none_or(|actions| actions.begin(PASS, name, Unit::Op(op), m))
+        self.actions.as_mut().is_none_or(|actions| actions.begin(PASS, name, ActionUnit::Op(op), m))
     }
 
     fn end(&mut self) {

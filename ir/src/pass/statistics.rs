@@ -1,6 +1,6 @@
 //! The statistics report, as printed by `--mlir-pass-statistics`.
 
-use super::pipeline::{Pipeline, Scheduled, Step};
+use super::pipeline::{Pipeline, PipelineStep, Scheduled};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -40,8 +40,8 @@ impl Pipeline {
     fn nested_statistics(&self, indent: usize, out: &mut String) {
         for step in &self.steps {
             match step {
-                Step::Pass(pass) => entry(indent, &pass.info.class_name(), &rows(pass), out),
-                Step::Nested(pipelines) => {
+                PipelineStep::Pass(pass) => entry(indent, &pass.info.class_name(), &rows(pass), out),
+                PipelineStep::Nested(pipelines) => {
                     let mut indent = indent;
                     if let Some(name) = collection_name(pipelines) {
                         entry(indent, &name, &[], out);
@@ -59,13 +59,13 @@ impl Pipeline {
     fn merge_statistics(&self, merged: &mut BTreeMap<String, Vec<Row>>) {
         for step in &self.steps {
             match step {
-                Step::Pass(pass) if pass.counts.is_empty() => {}
-                Step::Pass(pass) => {
+                PipelineStep::Pass(pass) if pass.counts.is_empty() => {}
+                PipelineStep::Pass(pass) => {
                     let rows = rows(pass);
                     let sum = merged.entry(pass.info.class_name()).or_insert_with(|| vec![(0, "", ""); rows.len()]);
                     sum.iter_mut().zip(rows).for_each(|(sum, row)| *sum = (sum.0 + row.0, row.1, row.2));
                 }
-                Step::Nested(pipelines) => pipelines.iter().for_each(|p| p.merge_statistics(merged)),
+                PipelineStep::Nested(pipelines) => pipelines.iter().for_each(|p| p.merge_statistics(merged)),
             }
         }
     }

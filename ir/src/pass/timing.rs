@@ -1,6 +1,6 @@
 //! Timing: a tree of named times, and the report of `--mlir-timing`.
 
-use super::pipeline::{Pipeline, Step};
+use super::pipeline::{Pipeline, PipelineStep};
 use super::statistics::{Display, collection_name, title};
 use std::fmt::Write;
 use std::time::Duration;
@@ -48,9 +48,9 @@ impl Timer {
     /// Creates a timer for each step of a pipeline.
     pub(super) fn of_steps(pipeline: &Pipeline) -> Vec<Timer> {
         let of = |p: &Pipeline| Timer { parts: Timer::of_steps(p), ..Timer::new(p.report_name()) };
-        let step = |step: &Step| match step {
-            Step::Pass(pass) => Timer::new(pass.info.class_name()),
-            Step::Nested(pipelines) => match (collection_name(pipelines), &pipelines[..]) {
+        let step = |step: &PipelineStep| match step {
+            PipelineStep::Pass(pass) => Timer::new(pass.info.class_name()),
+            PipelineStep::Nested(pipelines) => match (collection_name(pipelines), &pipelines[..]) {
                 (None, [only]) => of(only),
                 (name, all) => Timer { parts: all.iter().map(of).collect(), ..Timer::new(name.unwrap_or_default()) },
             },
@@ -80,7 +80,7 @@ impl Timer {
         let user = self.parts.iter().map(|p| p.user).sum::<Duration>() + rest.user;
         let total = Timer { name: "Total".into(), wall: self.wall, user, parts: Vec::new() };
         let both = self.parts.iter().any(Timer::differs);
-        let mut writer = Writer { total, format, both, out: String::new(), rows: 0 };
+        let mut writer = TimingWriter { total, format, both, out: String::new(), rows: 0 };
         writer.begin();
         match display {
             Display::Nested => self.parts.iter().for_each(|part| writer.tree(part, 0)),
@@ -116,7 +116,7 @@ impl Timer {
     }
 }
 
-struct Writer {
+struct TimingWriter {
     total: Timer,
     format: TimingFormat,
     /// Whether the times of all threads are shown as well.
@@ -125,7 +125,7 @@ struct Writer {
     rows: usize,
 }
 
-impl Writer {
+impl TimingWriter {
     fn begin(&mut self) {
         if self.format == TimingFormat::Json {
             self.out.push_str("[\n");

@@ -3,7 +3,7 @@
 use crate::entity::SideTable;
 use crate::intern::{Attr, Type};
 use crate::module::{Block, Def, Module, Op, Region, Value};
-use crate::pass::{Actions, Unit};
+use crate::pass::{ActionUnit, Actions};
 use crate::rules::RuleSet;
 use crate::symbols::SymbolTables;
 use crate::traits::Traits;
@@ -75,7 +75,7 @@ impl<'m> Rewriter<'m> {
     /// Announces a rewrite of `op`. Returns whether it is allowed.
     pub(super) fn allows(&mut self, tag: &'static str, op: Op) -> bool {
         let Some(actions) = &mut self.actions else { return true };
-        let allowed = actions.begin(tag, "", Unit::Op(op), self.module);
+        let allowed = actions.begin(tag, "", ActionUnit::Op(op), self.module);
         if allowed {
             actions.end(tag, true);
         }

@@ -15,7 +15,7 @@ use smallvec::SmallVec;
 
 /// Types and inherent attributes of an op.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Signature {
+pub struct OpSignature {
     /// Operand types.
     pub operands: SmallVec<[Type; 4]>,
     /// Result types.
@@ -24,7 +24,7 @@ pub struct Signature {
     pub props: Attr,
 }
 
-impl Signature {
+impl OpSignature {
     /// Whether the types agree with those that are given.
     pub fn fits(&self, results: &[Option<Type>], operands: &[Option<Type>]) -> bool {
         let same = |types: &[Type], known: &[Option<Type>]| {
@@ -47,7 +47,7 @@ pub trait Chooser {
     /// Returns `true` with probability 1/2.
     fn coin(&mut self) -> bool;
     /// Chooses the types and attributes of an op, given the result and operand types that are known.
-    fn signature(&mut self, op: OpName, results: &[Option<Type>], operands: &[Option<Type>]) -> Option<Signature>;
+    fn signature(&mut self, op: OpName, results: &[Option<Type>], operands: &[Option<Type>]) -> Option<OpSignature>;
 }
 
 impl Context {

@@ -46,7 +46,7 @@ pub use apply::{apply_at, matches_at};
 pub use bindings::Bindings;
 pub use builder::{RightSideBuilder, build_right_side};
 pub use error::RuleError;
-pub use instance::{Chooser, Signature, build_left_side};
+pub use instance::{Chooser, OpSignature, build_left_side};
 pub use matcher::{Anchor, Match, MatchGraph, MatchIn, Matcher, Premises};
 pub use mutate::{Mistake, Mutant};
 pub use profit::CostFn;

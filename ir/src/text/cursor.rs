@@ -16,7 +16,7 @@ pub(crate) struct Cursor<'a> {
 /// The byte classes of bracket matching.
 #[derive(Clone, Copy, PartialEq)]
 #[repr(u8)]
-enum Class {
+enum ByteClass {
     Other,
     Open,
     Close,
@@ -25,19 +25,19 @@ enum Class {
     Slash,
 }
 
-const CLASSES: [Class; 256] = {
-    let mut table = [Class::Other; 256];
-    table[b'(' as usize] = Class::Open;
-    table[b'[' as usize] = Class::Open;
-    table[b'{' as usize] = Class::Open;
-    table[b'<' as usize] = Class::Open;
-    table[b')' as usize] = Class::Close;
-    table[b']' as usize] = Class::Close;
-    table[b'}' as usize] = Class::Close;
-    table[b'>' as usize] = Class::Close;
-    table[b'"' as usize] = Class::Quote;
-    table[b'-' as usize] = Class::Dash;
-    table[b'/' as usize] = Class::Slash;
+const CLASSES: [ByteClass; 256] = {
+    let mut table = [ByteClass::Other; 256];
+    table[b'(' as usize] = ByteClass::Open;
+    table[b'[' as usize] = ByteClass::Open;
+    table[b'{' as usize] = ByteClass::Open;
+    table[b'<' as usize] = ByteClass::Open;
+    table[b')' as usize] = ByteClass::Close;
+    table[b']' as usize] = ByteClass::Close;
+    table[b'}' as usize] = ByteClass::Close;
+    table[b'>' as usize] = ByteClass::Close;
+    table[b'"' as usize] = ByteClass::Quote;
+    table[b'-' as usize] = ByteClass::Dash;
+    table[b'/' as usize] = ByteClass::Slash;
     table
 };
 
@@ -357,7 +357,7 @@ impl<'a> Cursor<'a> {
 
     /// Skips a bracketed text, whose brackets a function pops where they are closed; it returns `false` if none is.
     fn skip_closed_by(&mut self, close: impl Fn(&mut OpenBrackets, u8) -> bool) -> Result<(), String> {
-        if !matches!(CLASSES[self.peek() as usize], Class::Open) {
+        if !matches!(CLASSES[self.peek() as usize], ByteClass::Open) {
             return Err("expected a bracket".to_string());
         }
         let never_closed = || Err("this bracket is never closed".to_string());
@@ -372,13 +372,13 @@ impl<'a> Cursor<'a> {
         let mut at = start;
         while let Some(&b) = bytes.get(at) {
             match CLASSES[b as usize] {
-                Class::Other => {}
-                Class::Open if stack.len() == MAX_DEPTH => {
+                ByteClass::Other => {}
+                ByteClass::Open if stack.len() == MAX_DEPTH => {
                     self.pos = start;
                     return Err(too_deep());
                 }
-                Class::Open => stack.push(b),
-                Class::Close => {
+                ByteClass::Open => stack.push(b),
+                ByteClass::Close => {
                     if !close(&mut stack, b) {
                         break;
                     }
@@ -387,21 +387,21 @@ impl<'a> Cursor<'a> {
                         return Ok(());
                     }
                 }
-                Class::Dash => at += usize::from(bytes.get(at + 1) == Some(&b'>')),
-                Class::Quote => {
+                ByteClass::Dash => at += usize::from(bytes.get(at + 1) == Some(&b'>')),
+                ByteClass::Quote => {
                     self.pos = at;
                     if !self.skip_string() {
                         break;
                     }
                     at = self.pos - 1;
                 }
-                Class::Slash if bytes.get(at + 1) == Some(&b'/') => {
+                ByteClass::Slash if bytes.get(at + 1) == Some(&b'/') => {
                     self.pos = at;
                     self.skip_line();
                     at = self.pos;
                     continue;
                 }
-                Class::Slash => {}
+                ByteClass::Slash => {}
             }
             at += 1;
         }

@@ -31,12 +31,12 @@ pub enum Param {
     /// `$successor`
     Successor(usize),
     /// `type($values)`
-    Types(Values),
+    Types(ValueGroup),
 }
 
 /// The values of a `type(...)` parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Values {
+pub enum ValueGroup {
     /// The values of an operand group.
     Operand(usize),
     /// The values of a result group.
@@ -54,7 +54,7 @@ pub type ParseResult<T> = PResult<T>;
 pub type RegionArg<'a> = (ValueRef<'a>, Type, Loc);
 
 /// The parts of an op that have been parsed.
-pub(super) struct State<'a> {
+pub(super) struct ParsedParts<'a> {
     pub(super) operands: Vec<SmallVec<[ValueRef<'a>; 2]>>,
     pub(super) operand_types: Vec<Option<SmallVec<[Type; 2]>>>,
     pub(super) result_types: Vec<Option<SmallVec<[Type; 2]>>>,
@@ -65,7 +65,7 @@ pub(super) struct State<'a> {
     pub(super) attrs: Attr,
 }
 
-impl State<'_> {
+impl ParsedParts<'_> {
     /// Adds the discardable attributes of a dictionary.
     pub(super) fn add_attrs(&mut self, ctx: &Context, dict: Attr) {
         if self.attrs == Attr::EMPTY_DICT {
@@ -81,7 +81,7 @@ impl State<'_> {
 /// The interface through which directives parse an op.
 pub struct OpParser<'p, 'a> {
     pub(super) p: &'p mut Parser<'a>,
-    pub(super) s: &'p mut State<'a>,
+    pub(super) s: &'p mut ParsedParts<'a>,
     pub(super) op: &'p mut ParsedOp,
 }
 

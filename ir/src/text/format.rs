@@ -16,7 +16,7 @@
 //! Types that the format omits follow from the declaration: from a constraint that allows a single type, or a type
 //! relation.
 
-use super::directive::{Directive, Param, Params, Values};
+use super::directive::{Directive, Param, Params, ValueGroup};
 use super::format_elems::FormatElems;
 use crate::context::Context;
 use crate::diag::hint;
@@ -26,13 +26,13 @@ use crate::op_info::OpInfo;
 
 /// A parsed format.
 pub(crate) struct Format {
-    pub(crate) elems: Vec<Elem>,
+    pub(crate) elems: Vec<FormatElem>,
     /// Attributes that the format spells and `attr-dict` omits.
     pub(crate) spelled: Vec<usize>,
 }
 
 /// An element of a format.
-pub(crate) enum Elem {
+pub(crate) enum FormatElem {
     Literal(String),
     /// An explicit blank (`true`), or no blank (`false`), in place of the default spacing.
     Space(bool),
@@ -46,12 +46,12 @@ pub(crate) enum Elem {
     AttrDict {
         keyword: bool,
     },
-    Type(Values),
-    FunctionalType(Values, Values),
+    Type(ValueGroup),
+    FunctionalType(ValueGroup, ValueGroup),
     Group {
-        then: Vec<Elem>,
-        otherwise: Vec<Elem>,
-        anchor: Box<Elem>,
+        then: Vec<FormatElem>,
+        otherwise: Vec<FormatElem>,
+        anchor: Box<FormatElem>,
     },
     Function,
     Custom(&'static Directive, Params),
@@ -68,19 +68,19 @@ impl Format {
     }
 }
 
-fn spelled_attrs(elems: &[Elem], info: &OpInfo, out: &mut Vec<usize>) {
+fn spelled_attrs(elems: &[FormatElem], info: &OpInfo, out: &mut Vec<usize>) {
     for elem in elems {
         match elem {
-            Elem::Attr(i) => out.push(*i),
-            Elem::Group { then, otherwise, .. } => {
+            FormatElem::Attr(i) => out.push(*i),
+            FormatElem::Group { then, otherwise, .. } => {
                 spelled_attrs(then, info, out);
                 spelled_attrs(otherwise, info, out);
             }
-            Elem::Custom(_, params) => out.extend(params.iter().filter_map(|p| match p {
+            FormatElem::Custom(_, params) => out.extend(params.iter().filter_map(|p| match p {
                 Param::Attr(i) => Some(*i),
                 _ => None,
             })),
-            Elem::Function => {
+            FormatElem::Function => {
                 let names = ["sym_name", "function_type", "sym_visibility", "arg_attrs", "res_attrs"];
                 out.extend(info.attrs.iter().enumerate().filter(|(_, a)| names.contains(&a.name)).map(|(i, _)| i));
             }
@@ -100,17 +100,17 @@ struct FormatParser<'a> {
 }
 
 impl<'a> FormatElems<'a> for FormatParser<'a> {
-    type Elem = Elem;
+    type Elem = FormatElem;
 
     fn lexer(&mut self) -> &mut Lexer<'a> {
         &mut self.lexer
     }
 
-    fn elem(&mut self) -> Result<Elem, String> {
+    fn elem(&mut self) -> Result<FormatElem, String> {
         if let Some(literal) = self.lexer.literal()? {
             return Ok(match literal {
-                Literal::Text(text) => Elem::Literal(text.to_owned()),
-                Literal::Space(blank) => Elem::Space(blank),
+                Literal::Text(text) => FormatElem::Literal(text.to_owned()),
+                Literal::Space(blank) => FormatElem::Space(blank),
             });
         }
         if self.lexer.eat("$") {
@@ -122,16 +122,16 @@ impl<'a> FormatElems<'a> for FormatParser<'a> {
         }
         let word = self.lexer.word();
         match word {
-            "attr-dict" => Ok(Elem::AttrDict { keyword: false }),
-            "attr-dict-with-keyword" => Ok(Elem::AttrDict { keyword: true }),
-            "operands" => Ok(Elem::AllOperands),
-            "successors" => Ok(Elem::AllSuccessors),
-            "regions" => Ok(Elem::AllRegions),
+            "attr-dict" => Ok(FormatElem::AttrDict { keyword: false }),
+            "attr-dict-with-keyword" => Ok(FormatElem::AttrDict { keyword: true }),
+            "operands" => Ok(FormatElem::AllOperands),
+            "successors" => Ok(FormatElem::AllSuccessors),
+            "regions" => Ok(FormatElem::AllRegions),
             "type" => {
                 self.lexer.expect("(")?;
                 let values = self.values()?;
                 self.lexer.expect(")")?;
-                Ok(Elem::Type(values))
+                Ok(FormatElem::Type(values))
             }
             "functional-type" => {
                 self.lexer.expect("(")?;
@@ -139,7 +139,7 @@ impl<'a> FormatElems<'a> for FormatParser<'a> {
                 self.lexer.expect(",")?;
                 let results = self.values()?;
                 self.lexer.expect(")")?;
-                Ok(Elem::FunctionalType(inputs, results))
+                Ok(FormatElem::FunctionalType(inputs, results))
             }
             "custom" => self.custom(),
             _ => {
@@ -151,12 +151,12 @@ impl<'a> FormatElems<'a> for FormatParser<'a> {
 }
 
 impl FormatParser<'_> {
-    fn custom(&mut self) -> Result<Elem, String> {
+    fn custom(&mut self) -> Result<FormatElem, String> {
         self.lexer.expect("<")?;
         let name = self.lexer.word();
         self.lexer.expect(">")?;
         if name == "Function" {
-            return Ok(Elem::Function);
+            return Ok(FormatElem::Function);
         }
         let known = self.info.directives.iter().copied().chain([&CONDITION_TYPES]);
         let Some(directive) = known.into_iter().find(|d| d.name == name) else {
@@ -170,50 +170,50 @@ impl FormatParser<'_> {
                 self.lexer.eat(",");
             }
         }
-        Ok(Elem::Custom(directive, params))
+        Ok(FormatElem::Custom(directive, params))
     }
 
     fn param(&mut self) -> Result<Param, String> {
         if self.lexer.next_is("$")
-            && let Ok(values @ Values::Result(_)) = self.clone().values()
+            && let Ok(values @ ValueGroup::Result(_)) = self.clone().values()
         {
             self.values()?;
             return Ok(Param::Types(values));
         }
         let elem = self.elem()?;
         Ok(match elem {
-            Elem::Operand(i) => Param::Operand(i),
-            Elem::Attr(i) => Param::Attr(i),
-            Elem::Region(i) => Param::Region(i),
-            Elem::Successor(i) => Param::Successor(i),
-            Elem::Type(values) => Param::Types(values),
+            FormatElem::Operand(i) => Param::Operand(i),
+            FormatElem::Attr(i) => Param::Attr(i),
+            FormatElem::Region(i) => Param::Region(i),
+            FormatElem::Successor(i) => Param::Successor(i),
+            FormatElem::Type(values) => Param::Types(values),
             _ => return Err(self.lexer.error("not a parameter of a directive")),
         })
     }
 
-    fn optional_group(&mut self) -> Result<Elem, String> {
+    fn optional_group(&mut self) -> Result<FormatElem, String> {
         let (then, anchor, otherwise) = self.group()?;
         let anchor = Box::new(match &then[anchor] {
-            Elem::Operand(i) => Elem::Operand(*i),
-            Elem::Attr(i) => Elem::Attr(*i),
-            Elem::Region(i) => Elem::Region(*i),
-            Elem::Successor(i) => Elem::Successor(*i),
-            Elem::Type(values) => Elem::Type(*values),
-            Elem::AllOperands => Elem::AllOperands,
-            Elem::Custom(directive, params) => Elem::Custom(directive, params.clone()),
+            FormatElem::Operand(i) => FormatElem::Operand(*i),
+            FormatElem::Attr(i) => FormatElem::Attr(*i),
+            FormatElem::Region(i) => FormatElem::Region(*i),
+            FormatElem::Successor(i) => FormatElem::Successor(*i),
+            FormatElem::Type(values) => FormatElem::Type(*values),
+            FormatElem::AllOperands => FormatElem::AllOperands,
+            FormatElem::Custom(directive, params) => FormatElem::Custom(directive, params.clone()),
             _ => return Err(self.lexer.error("this cannot be an anchor")),
         });
-        Ok(Elem::Group { then, otherwise, anchor })
+        Ok(FormatElem::Group { then, otherwise, anchor })
     }
 
-    fn values(&mut self) -> Result<Values, String> {
+    fn values(&mut self) -> Result<ValueGroup, String> {
         if self.lexer.eat("$") {
             let name = self.lexer.word();
             if let Some(i) = self.info.operands.iter().position(|s| s.name == name) {
-                return Ok(Values::Operand(i));
+                return Ok(ValueGroup::Operand(i));
             }
             return match self.info.results.iter().position(|s| s.name == name) {
-                Some(i) => Ok(Values::Result(i)),
+                Some(i) => Ok(ValueGroup::Result(i)),
                 None => {
                     let near = hint(name, self.info.operands.iter().chain(self.info.results).map(|s| s.name));
                     Err(self.lexer.error(&format!("'{name}' is neither an operand nor a result{near}")))
@@ -221,25 +221,25 @@ impl FormatParser<'_> {
             };
         }
         match self.lexer.word() {
-            "operands" => Ok(Values::Operands),
-            "results" => Ok(Values::Results),
+            "operands" => Ok(ValueGroup::Operands),
+            "results" => Ok(ValueGroup::Results),
             word => Err(self.lexer.error(&format!("expected values, found '{word}'"))),
         }
     }
 
-    fn variable(&self, name: &str) -> Result<Elem, String> {
+    fn variable(&self, name: &str) -> Result<FormatElem, String> {
         let info = self.info;
         if let Some(i) = info.operands.iter().position(|s| s.name == name) {
-            return Ok(Elem::Operand(i));
+            return Ok(FormatElem::Operand(i));
         }
         if let Some(i) = info.attrs.iter().position(|s| s.name == name) {
-            return Ok(Elem::Attr(i));
+            return Ok(FormatElem::Attr(i));
         }
         if let Some(i) = info.regions.iter().position(|s| s.name == name) {
-            return Ok(Elem::Region(i));
+            return Ok(FormatElem::Region(i));
         }
         match info.successors.iter().position(|s| s.name == name) {
-            Some(i) => Ok(Elem::Successor(i)),
+            Some(i) => Ok(FormatElem::Successor(i)),
             None => {
                 let values = info.operands.iter().map(|s| s.name).chain(info.attrs.iter().map(|a| a.name));
                 let groups = info.regions.iter().chain(info.successors).map(|s| s.name);

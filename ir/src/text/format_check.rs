@@ -1,7 +1,7 @@
 //! Mistakes in formats: what they cannot read, and what they do not print.
 
-use super::directive::{Param, Values};
-use super::format::Elem;
+use super::directive::{Param, ValueGroup};
+use super::format::FormatElem;
 use crate::context::Context;
 use crate::op_info::{Arity, GroupSpec, OpInfo, TypeRelation, ValueSpec};
 use crate::traits::Traits;
@@ -46,28 +46,28 @@ impl Printed {
         }
     }
 
-    fn visit(&mut self, elems: &[Elem]) {
+    fn visit(&mut self, elems: &[FormatElem]) {
         for elem in elems {
             match elem {
-                Elem::Literal(_) | Elem::Space(_) | Elem::Attr(_) => {}
-                Elem::Operand(i) => self.operands[*i] = true,
-                Elem::Region(i) => self.regions[*i] = true,
-                Elem::Successor(i) => self.successors[*i] = true,
-                Elem::AllOperands => self.operands.fill(true),
-                Elem::AllRegions => self.regions.fill(true),
-                Elem::AllSuccessors => self.successors.fill(true),
-                Elem::AttrDict { .. } => self.attr_dict = true,
-                Elem::Type(values) => self.typed(*values),
-                Elem::FunctionalType(from, to) => {
+                FormatElem::Literal(_) | FormatElem::Space(_) | FormatElem::Attr(_) => {}
+                FormatElem::Operand(i) => self.operands[*i] = true,
+                FormatElem::Region(i) => self.regions[*i] = true,
+                FormatElem::Successor(i) => self.successors[*i] = true,
+                FormatElem::AllOperands => self.operands.fill(true),
+                FormatElem::AllRegions => self.regions.fill(true),
+                FormatElem::AllSuccessors => self.successors.fill(true),
+                FormatElem::AttrDict { .. } => self.attr_dict = true,
+                FormatElem::Type(values) => self.typed(*values),
+                FormatElem::FunctionalType(from, to) => {
                     self.typed(*from);
                     self.typed(*to);
                 }
-                Elem::Group { then, otherwise, .. } => {
+                FormatElem::Group { then, otherwise, .. } => {
                     self.visit(then);
                     self.visit(otherwise);
                 }
-                Elem::Function => self.function = true,
-                Elem::Custom(directive, params) => {
+                FormatElem::Function => self.function = true,
+                FormatElem::Custom(directive, params) => {
                     self.directives.push(directive.name);
                     params.iter().for_each(|param| self.param(*param));
                 }
@@ -85,13 +85,13 @@ impl Printed {
         }
     }
 
-    fn typed(&mut self, values: Values) {
+    fn typed(&mut self, values: ValueGroup) {
         let operands = self.info.operands.len();
         match values {
-            Values::Operand(i) => self.types[i] = true,
-            Values::Result(i) => self.types[operands + i] = true,
-            Values::Operands => self.types[..operands].fill(true),
-            Values::Results => self.types[operands..].fill(true),
+            ValueGroup::Operand(i) => self.types[i] = true,
+            ValueGroup::Result(i) => self.types[operands + i] = true,
+            ValueGroup::Operands => self.types[..operands].fill(true),
+            ValueGroup::Results => self.types[operands..].fill(true),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Parsing of ops by their format.
 
-use super::directive::{OpParser, State, Values};
-use super::format::Elem;
+use super::directive::{OpParser, ParsedParts, ValueGroup};
+use super::format::FormatElem;
 use super::parser::{PResult, ParsedOp, Parser, ValueRef};
 use super::type_attr_parser::{begins, eat};
 use crate::constraint::{AttrSpec, AttrText};
@@ -22,7 +22,7 @@ pub(crate) fn parse_custom<'a>(p: &mut Parser<'a>, info: &'static OpInfo, op: &m
         Some(Err(why)) => return Err(p.error(op.offset, format!("format of '{}': {why}", info.name))),
         None => return Err(p.error(op.offset, format!("'{}' has no custom form", info.name))),
     };
-    let mut state = State {
+    let mut state = ParsedParts {
         operands: vec![SmallVec::new(); info.operands.len()],
         operand_types: vec![None; info.operands.len()],
         result_types: vec![None; info.results.len()],
@@ -38,10 +38,10 @@ pub(crate) fn parse_custom<'a>(p: &mut Parser<'a>, info: &'static OpInfo, op: &m
 
 fn elems<'a>(
     p: &mut Parser<'a>,
-    s: &mut State<'a>,
+    s: &mut ParsedParts<'a>,
     info: &'static OpInfo,
     op: &mut ParsedOp,
-    list: &[Elem],
+    list: &[FormatElem],
 ) -> PResult<()> {
     for elem in list {
         self::elem(p, s, info, op, elem)?;
@@ -51,25 +51,25 @@ fn elems<'a>(
 
 fn elem<'a>(
     p: &mut Parser<'a>,
-    s: &mut State<'a>,
+    s: &mut ParsedParts<'a>,
     info: &'static OpInfo,
     op: &mut ParsedOp,
-    elem: &Elem,
+    elem: &FormatElem,
 ) -> PResult<()> {
     match elem {
-        Elem::Literal(text) => literal(p, text),
-        Elem::Space(_) => Ok(()),
-        Elem::Operand(i) => {
+        FormatElem::Literal(text) => literal(p, text),
+        FormatElem::Space(_) => Ok(()),
+        FormatElem::Operand(i) => {
             let list = operand_list(p, info.operands[*i].arity)?;
             s.operands[*i] = list;
             Ok(())
         }
-        Elem::AllOperands => {
+        FormatElem::AllOperands => {
             let list = operand_list(p, Arity::Variadic)?;
             spread(p, s, info, &list)
         }
-        Elem::Attr(i) => attr(p, s, info, *i),
-        Elem::Region(i) if info.regions[*i].arity == Arity::Variadic => {
+        FormatElem::Attr(i) => attr(p, s, info, *i),
+        FormatElem::Region(i) if info.regions[*i].arity == Arity::Variadic => {
             if p.next_is(b'{') {
                 region(p, info, op)?;
                 while p.cur.eat(",") {
@@ -78,15 +78,15 @@ fn elem<'a>(
             }
             Ok(())
         }
-        Elem::Region(_) | Elem::AllRegions => region(p, info, op),
-        Elem::Successor(_) | Elem::AllSuccessors => loop {
+        FormatElem::Region(_) | FormatElem::AllRegions => region(p, info, op),
+        FormatElem::Successor(_) | FormatElem::AllSuccessors => loop {
             let block = p.successor()?;
             op.successors.push(block);
-            if matches!(elem, Elem::Successor(_)) || !p.cur.eat(",") {
+            if matches!(elem, FormatElem::Successor(_)) || !p.cur.eat(",") {
                 return Ok(());
             }
         },
-        Elem::AttrDict { keyword } => {
+        FormatElem::AttrDict { keyword } => {
             let next = if *keyword { p.cur.eat_word("attributes") } else { p.next_is(b'{') };
             if next {
                 let dict = p.dict()?;
@@ -94,8 +94,8 @@ fn elem<'a>(
             }
             Ok(())
         }
-        Elem::Type(values) => types(p, s, info, *values),
-        Elem::FunctionalType(inputs, results) => {
+        FormatElem::Type(values) => types(p, s, info, *values),
+        FormatElem::FunctionalType(inputs, results) => {
             p.expect("(")?;
             let ins = type_list_until(p, b')')?;
             p.expect(")")?;
@@ -105,15 +105,15 @@ fn elem<'a>(
             give(s, *results, outs);
             Ok(())
         }
-        Elem::Custom(directive, params) => (directive.parse)(&mut OpParser { p, s, op }, params),
-        Elem::Group { then, otherwise, .. } => {
-            let taken = present(p, info, then);
-            if !taken {
+        FormatElem::Custom(directive, params) => (directive.parse)(&mut OpParser { p, s, op }, params),
+        FormatElem::Group { then, otherwise, .. } => {
+            let is_present = present(p, info, then);
+            if !is_present {
                 no_results(s, info, then);
             }
-            elems(p, s, info, op, if taken { then } else { otherwise })
+            elems(p, s, info, op, if is_present { then } else { otherwise })
         }
-        Elem::Function => super::function::parse_function(p, op, &mut s.props, &mut s.attrs),
+        FormatElem::Function => super::function::parse_function(p, op, &mut s.props, &mut s.attrs),
     }
 }
 
@@ -158,9 +158,9 @@ fn literal(p: &mut Parser<'_>, text: &str) -> PResult<()> {
 }
 
 /// Empties the result groups whose types are in an absent optional group.
-fn no_results(s: &mut State<'_>, info: &OpInfo, group: &[Elem]) {
+fn no_results(s: &mut ParsedParts<'_>, info: &OpInfo, group: &[FormatElem]) {
     for elem in group {
-        if let Elem::Type(values @ Values::Result(i)) = elem
+        if let FormatElem::Type(values @ ValueGroup::Result(i)) = elem
             && info.results[*i].arity != Arity::One
         {
             give(s, *values, Vec::new());
@@ -169,16 +169,16 @@ fn no_results(s: &mut State<'_>, info: &OpInfo, group: &[Elem]) {
 }
 
 /// Whether the next token begins the optional group.
-fn present(p: &mut Parser<'_>, info: &OpInfo, then: &[Elem]) -> bool {
+fn present(p: &mut Parser<'_>, info: &OpInfo, then: &[FormatElem]) -> bool {
     p.cur.skip_space();
     for elem in then {
         return match elem {
-            Elem::Space(_) => continue,
-            Elem::Literal(text) => eat(&mut p.cur.clone(), text),
-            Elem::Operand(_) | Elem::AllOperands => p.next_is(b'%') && !p.cur.clone().begins_op(),
-            Elem::Successor(_) | Elem::AllSuccessors => p.next_is(b'^'),
-            Elem::Region(_) | Elem::AllRegions => p.next_is(b'{'),
-            Elem::Attr(i) => begins(&mut p.cur, &info.attrs[*i].kind.text),
+            FormatElem::Space(_) => continue,
+            FormatElem::Literal(text) => eat(&mut p.cur.clone(), text),
+            FormatElem::Operand(_) | FormatElem::AllOperands => p.next_is(b'%') && !p.cur.clone().begins_op(),
+            FormatElem::Successor(_) | FormatElem::AllSuccessors => p.next_is(b'^'),
+            FormatElem::Region(_) | FormatElem::AllRegions => p.next_is(b'{'),
+            FormatElem::Attr(i) => begins(&mut p.cur, &info.attrs[*i].kind.text),
             _ => !matches!(p.cur.peek(), b'{' | b'}' | b':' | 0),
         };
     }
@@ -197,7 +197,7 @@ fn operand_list<'a>(p: &mut Parser<'a>, arity: Arity) -> PResult<SmallVec<[Value
 }
 
 /// Distributes operands, written as one list, to the declared groups.
-fn spread<'a>(p: &mut Parser<'a>, s: &mut State<'a>, info: &OpInfo, list: &[ValueRef<'a>]) -> PResult<()> {
+fn spread<'a>(p: &mut Parser<'a>, s: &mut ParsedParts<'a>, info: &OpInfo, list: &[ValueRef<'a>]) -> PResult<()> {
     let specs = info.operands;
     let fixed = specs.iter().filter(|x| x.arity == Arity::One).count();
     if list.len() < fixed || (specs.len() == fixed && list.len() != fixed) {
@@ -209,7 +209,7 @@ fn spread<'a>(p: &mut Parser<'a>, s: &mut State<'a>, info: &OpInfo, list: &[Valu
     Ok(())
 }
 
-fn attr(p: &mut Parser<'_>, s: &mut State<'_>, info: &OpInfo, i: usize) -> PResult<()> {
+fn attr(p: &mut Parser<'_>, s: &mut ParsedParts<'_>, info: &OpInfo, i: usize) -> PResult<()> {
     let spec = &info.attrs[i];
     let ctx = p.ctx.clone();
     p.cur.skip_space();
@@ -247,12 +247,12 @@ fn unknown_case<T>(
     Err(error)
 }
 
-fn types(p: &mut Parser<'_>, s: &mut State<'_>, info: &OpInfo, values: Values) -> PResult<()> {
+fn types(p: &mut Parser<'_>, s: &mut ParsedParts<'_>, info: &OpInfo, values: ValueGroup) -> PResult<()> {
     let (arity, count) = match values {
-        Values::Operand(i) => (info.operands[i].arity, s.operands[i].len()),
-        Values::Result(i) => (info.results[i].arity, 1),
-        Values::Operands => (Arity::Variadic, s.operands.iter().map(SmallVec::len).sum()),
-        Values::Results => (Arity::Variadic, 1),
+        ValueGroup::Operand(i) => (info.operands[i].arity, s.operands[i].len()),
+        ValueGroup::Result(i) => (info.results[i].arity, 1),
+        ValueGroup::Operands => (Arity::Variadic, s.operands.iter().map(SmallVec::len).sum()),
+        ValueGroup::Results => (Arity::Variadic, 1),
     };
     let mut list = Vec::new();
     if arity == Arity::One || count > 0 {
@@ -265,16 +265,16 @@ fn types(p: &mut Parser<'_>, s: &mut State<'_>, info: &OpInfo, values: Values) -
     Ok(())
 }
 
-pub(super) fn give(s: &mut State<'_>, values: Values, types: Vec<Type>) {
+pub(super) fn give(s: &mut ParsedParts<'_>, values: ValueGroup, types: Vec<Type>) {
     match values {
-        Values::Operand(i) => s.operand_types[i] = Some(types.into()),
-        Values::Result(i) => s.result_types[i] = Some(types.into()),
-        Values::Operands => s.all_operand_types = Some(types),
-        Values::Results => s.all_result_types = Some(types),
+        ValueGroup::Operand(i) => s.operand_types[i] = Some(types.into()),
+        ValueGroup::Result(i) => s.result_types[i] = Some(types.into()),
+        ValueGroup::Operands => s.all_operand_types = Some(types),
+        ValueGroup::Results => s.all_result_types = Some(types),
     }
 }
 
-pub(super) fn given<'s>(s: &'s State<'_>, operand: usize) -> &'s [Type] {
+pub(super) fn given<'s>(s: &'s ParsedParts<'_>, operand: usize) -> &'s [Type] {
     s.operand_types[operand].as_deref().unwrap_or(&[])
 }
 
@@ -302,7 +302,7 @@ pub(crate) fn result_types(p: &mut Parser<'_>) -> PResult<Vec<Type>> {
 }
 
 /// Infers the omitted types, then resolves the operands and sets the result types.
-fn resolve<'a>(p: &mut Parser<'a>, s: &mut State<'a>, info: &'static OpInfo, op: &mut ParsedOp) -> PResult<()> {
+fn resolve<'a>(p: &mut Parser<'a>, s: &mut ParsedParts<'a>, info: &'static OpInfo, op: &mut ParsedOp) -> PResult<()> {
     let ctx = p.ctx.clone();
     let same = if info.traits.has(Traits::SAME_TYPE) { known_type(s) } else { None };
     derive_types(&ctx, s, info);
@@ -343,14 +343,14 @@ fn resolve<'a>(p: &mut Parser<'a>, s: &mut State<'a>, info: &'static OpInfo, op:
 }
 
 /// Returns the type of an op all of whose values have one type, if the text gives it.
-fn known_type(s: &State<'_>) -> Option<Type> {
+fn known_type(s: &ParsedParts<'_>) -> Option<Type> {
     let given = s.operand_types.iter().chain(&s.result_types).flatten().flatten();
     given.chain(s.all_operand_types.iter().flatten()).chain(s.all_result_types.iter().flatten()).next().copied()
 }
 
 fn result_types_of<'a>(
     p: &mut Parser<'a>,
-    s: &State<'a>,
+    s: &ParsedParts<'a>,
     info: &'static OpInfo,
     op: &ParsedOp,
     same: Option<Type>,
@@ -372,13 +372,13 @@ fn result_types_of<'a>(
 }
 
 /// Infers types from those in the text: by constraints that allow a single type, and by type relations.
-fn derive_types(ctx: &Context, s: &mut State<'_>, info: &OpInfo) {
+fn derive_types(ctx: &Context, s: &mut ParsedParts<'_>, info: &OpInfo) {
     for (i, spec) in info.operands.iter().enumerate() {
         if let (Some(ty), None) = (spec.ty.only, &s.operand_types[i]) {
             s.operand_types[i] = Some(s.operands[i].iter().map(|_| ty).collect());
         }
     }
-    let State { operand_types, result_types, operands, .. } = s;
+    let ParsedParts { operand_types, result_types, operands, .. } = s;
     typing::derive(ctx, info, |to, given| {
         let (i, is_operand) = to;
         let slot = if is_operand { &mut operand_types[i] } else { &mut result_types[i] };

@@ -1,8 +1,8 @@
 //! Printing of ops by their format, with MLIR's spacing.
 
 use super::attr_dict::{attr_dict, is_default};
-use super::directive::{OpPrinter, Param, Values};
-use super::format::Elem;
+use super::directive::{OpPrinter, Param, ValueGroup};
+use super::format::FormatElem;
 use super::printer::Printer;
 use super::spacing::Spacing;
 use crate::constraint::AttrText;
@@ -23,35 +23,35 @@ pub(crate) fn print_custom(p: &mut Printer<'_>, info: &'static OpInfo, op: Op) -
     elems(p, info, op, &format.elems, &mut blanks)
 }
 
-fn elems(p: &mut Printer<'_>, info: &'static OpInfo, op: Op, list: &[Elem], b: &mut Spacing) -> io::Result<()> {
+fn elems(p: &mut Printer<'_>, info: &'static OpInfo, op: Op, list: &[FormatElem], b: &mut Spacing) -> io::Result<()> {
     for elem in list {
         self::elem(p, info, op, elem, b)?;
     }
     Ok(())
 }
 
-fn elem(p: &mut Printer<'_>, info: &'static OpInfo, op: Op, elem: &Elem, b: &mut Spacing) -> io::Result<()> {
+fn elem(p: &mut Printer<'_>, info: &'static OpInfo, op: Op, elem: &FormatElem, b: &mut Spacing) -> io::Result<()> {
     match elem {
-        Elem::Literal(text) => {
+        FormatElem::Literal(text) => {
             b.literal(text, &mut p.out);
             return Ok(());
         }
-        Elem::Space(blank) => {
+        FormatElem::Space(blank) => {
             b.space(*blank, &mut p.out);
             return Ok(());
         }
-        Elem::AttrDict { keyword } => {
+        FormatElem::AttrDict { keyword } => {
             attr_dict(p, info, op, *keyword);
             (b.wanted, b.punctuation) = (true, false);
             return Ok(());
         }
-        Elem::Group { then, otherwise, anchor } => {
+        FormatElem::Group { then, otherwise, anchor } => {
             return elems(p, info, op, if is_present(p, info, op, anchor) { then } else { otherwise }, b);
         }
         _ => {}
     }
     // MLIR prints the blank before an operand list even if the list is empty.
-    let operands = matches!(elem, Elem::Operand(_) | Elem::AllOperands);
+    let operands = matches!(elem, FormatElem::Operand(_) | FormatElem::AllOperands);
     if (is_empty(p, op, elem) && !operands) || is_flag(info, elem) {
         return Ok(());
     }
@@ -60,34 +60,34 @@ fn elem(p: &mut Printer<'_>, info: &'static OpInfo, op: Op, elem: &Elem, b: &mut
 }
 
 /// Whether an element prints nothing for `op`.
-fn is_empty(p: &Printer<'_>, op: Op, elem: &Elem) -> bool {
+fn is_empty(p: &Printer<'_>, op: Op, elem: &FormatElem) -> bool {
     match elem {
-        Elem::Operand(i) => p.m.operand_group(op, *i).is_empty(),
-        Elem::AllOperands => p.m.operands(op).is_empty(),
-        Elem::Successor(i) => p.m.successors(op).len() <= *i,
-        Elem::AllSuccessors => p.m.successors(op).is_empty(),
-        Elem::Type(values) => value_types(p, op, *values).is_empty(),
+        FormatElem::Operand(i) => p.m.operand_group(op, *i).is_empty(),
+        FormatElem::AllOperands => p.m.operands(op).is_empty(),
+        FormatElem::Successor(i) => p.m.successors(op).len() <= *i,
+        FormatElem::AllSuccessors => p.m.successors(op).is_empty(),
+        FormatElem::Type(values) => value_types(p, op, *values).is_empty(),
         _ => false,
     }
 }
 
 /// Whether an element is a unit attribute, which is spelled by the literals around it.
-fn is_flag(info: &OpInfo, elem: &Elem) -> bool {
-    matches!(elem, Elem::Attr(i) if matches!(info.attrs[*i].kind.text, AttrText::Flag))
+fn is_flag(info: &OpInfo, elem: &FormatElem) -> bool {
+    matches!(elem, FormatElem::Attr(i) if matches!(info.attrs[*i].kind.text, AttrText::Flag))
 }
 
 /// Whether an optional group is printed.
-fn is_present(p: &Printer<'_>, info: &'static OpInfo, op: Op, anchor: &Elem) -> bool {
+fn is_present(p: &Printer<'_>, info: &'static OpInfo, op: Op, anchor: &FormatElem) -> bool {
     match anchor {
-        Elem::Attr(i) => {
+        FormatElem::Attr(i) => {
             let value = p.m.ctx.dict_get(p.m.props(op), p.m.ctx.str(info.attrs[*i].name));
             value.is_some() && !is_default(p, info, *i, value)
         }
-        Elem::Region(i) => p.m.regions(op).get(*i).is_some_and(|&r| p.m.entry(r).is_some()),
-        Elem::Custom(_, params) => params.iter().any(|&param| match param {
+        FormatElem::Region(i) => p.m.regions(op).get(*i).is_some_and(|&r| p.m.entry(r).is_some()),
+        FormatElem::Custom(_, params) => params.iter().any(|&param| match param {
             Param::Operand(i) => !p.m.operand_group(op, i).is_empty(),
-            Param::Attr(i) => is_present(p, info, op, &Elem::Attr(i)),
-            Param::Region(i) => is_present(p, info, op, &Elem::Region(i)),
+            Param::Attr(i) => is_present(p, info, op, &FormatElem::Attr(i)),
+            Param::Region(i) => is_present(p, info, op, &FormatElem::Region(i)),
             Param::Successor(i) => p.m.successors(op).len() > i,
             Param::Types(values) => !value_types(p, op, values).is_empty(),
         }),
@@ -95,37 +95,37 @@ fn is_present(p: &Printer<'_>, info: &'static OpInfo, op: Op, anchor: &Elem) -> 
     }
 }
 
-fn variable(p: &mut Printer<'_>, info: &'static OpInfo, op: Op, elem: &Elem) -> io::Result<()> {
+fn variable(p: &mut Printer<'_>, info: &'static OpInfo, op: Op, elem: &FormatElem) -> io::Result<()> {
     let m = p.m;
     match elem {
-        Elem::Operand(i) => p.values(&m.operand_group(op, *i)),
-        Elem::AllOperands => p.values(m.operands(op)),
-        Elem::Attr(i) => attr_text(p, info, op, *i),
-        Elem::Region(i) if info.regions[*i].arity == Arity::One => {
+        FormatElem::Operand(i) => p.values(&m.operand_group(op, *i)),
+        FormatElem::AllOperands => p.values(m.operands(op)),
+        FormatElem::Attr(i) => attr_text(p, info, op, *i),
+        FormatElem::Region(i) if info.regions[*i].arity == Arity::One => {
             let region = m.regions(op)[*i];
             p.region(region, true, false, !is_plain(m, info, region))?;
         }
-        Elem::Region(_) | Elem::AllRegions => {
-            let first = if let Elem::Region(i) = elem { *i } else { 0 };
+        FormatElem::Region(_) | FormatElem::AllRegions => {
+            let first = if let FormatElem::Region(i) = elem { *i } else { 0 };
             for (i, &region) in m.regions(op).iter().skip(first).enumerate() {
                 p.comma(i);
                 p.region(region, true, false, !is_plain(m, info, region))?;
             }
         }
-        Elem::Successor(i) => p.block_name(m.successors(op)[*i]),
-        Elem::AllSuccessors => {
+        FormatElem::Successor(i) => p.block_name(m.successors(op)[*i]),
+        FormatElem::AllSuccessors => {
             for (i, &block) in m.successors(op).iter().enumerate() {
                 p.comma(i);
                 p.block_name(block);
             }
         }
-        Elem::Type(values) => {
+        FormatElem::Type(values) => {
             for (i, ty) in value_types(p, op, *values).into_iter().enumerate() {
                 p.comma(i);
                 p.ty(ty);
             }
         }
-        Elem::FunctionalType(inputs, results) => {
+        FormatElem::FunctionalType(inputs, results) => {
             p.out.push('(');
             for (i, ty) in value_types(p, op, *inputs).into_iter().enumerate() {
                 p.comma(i);
@@ -135,9 +135,9 @@ fn variable(p: &mut Printer<'_>, info: &'static OpInfo, op: Op, elem: &Elem) -> 
             let types = value_types(p, op, *results);
             p.result_types(&types);
         }
-        Elem::Custom(directive, params) => (directive.print)(&mut OpPrinter { p, op }, params)?,
-        Elem::Function => super::function::print_function(p, info, op)?,
-        Elem::Literal(_) | Elem::Space(_) | Elem::AttrDict { .. } | Elem::Group { .. } => {}
+        FormatElem::Custom(directive, params) => (directive.print)(&mut OpPrinter { p, op }, params)?,
+        FormatElem::Function => super::function::print_function(p, info, op)?,
+        FormatElem::Literal(_) | FormatElem::Space(_) | FormatElem::AttrDict { .. } | FormatElem::Group { .. } => {}
     }
     Ok(())
 }
@@ -152,13 +152,13 @@ pub(super) fn is_plain(m: &Module, info: &OpInfo, region: Region) -> bool {
         && m.props(last) == Attr::EMPTY_DICT
 }
 
-pub(super) fn value_types(p: &Printer<'_>, op: Op, values: Values) -> Vec<Type> {
+pub(super) fn value_types(p: &Printer<'_>, op: Op, values: ValueGroup) -> Vec<Type> {
     let m = p.m;
     match values {
-        Values::Operand(i) => m.operand_group(op, i).iter().map(|&v| m.value_type(v)).collect(),
-        Values::Result(i) => m.result_group(op, i).iter().map(|&v| m.value_type(v)).collect(),
-        Values::Operands => m.operands(op).iter().map(|&v| m.value_type(v)).collect(),
-        Values::Results => m.results(op).map(|v| m.value_type(v)).collect(),
+        ValueGroup::Operand(i) => m.operand_group(op, i).iter().map(|&v| m.value_type(v)).collect(),
+        ValueGroup::Result(i) => m.result_group(op, i).iter().map(|&v| m.value_type(v)).collect(),
+        ValueGroup::Operands => m.operands(op).iter().map(|&v| m.value_type(v)).collect(),
+        ValueGroup::Results => m.results(op).map(|v| m.value_type(v)).collect(),
     }
 }
 

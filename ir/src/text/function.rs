@@ -12,7 +12,7 @@ use std::io;
 
 /// A parsed function signature.
 #[derive(Default)]
-struct Signature<'a> {
+struct FunctionSignature<'a> {
     args: Vec<(ValueRef<'a>, Type, Loc)>,
     inputs: Vec<Type>,
     input_attrs: Vec<Attr>,
@@ -76,8 +76,8 @@ pub(crate) fn parse_function<'a>(
 }
 
 /// Parses `(%a: type {attrs}, ...) -> (type {attrs}, ...)`; declarations have no argument names.
-fn signature<'a>(p: &mut Parser<'a>) -> PResult<Signature<'a>> {
-    let mut sig = Signature::default();
+fn signature<'a>(p: &mut Parser<'a>) -> PResult<FunctionSignature<'a>> {
+    let mut sig = FunctionSignature::default();
     p.expect("(")?;
     while !p.next_is(b')') {
         let name = if p.next_is(b'%') { Some(p.value_ref()?) } else { None };
@@ -112,7 +112,7 @@ fn signature<'a>(p: &mut Parser<'a>) -> PResult<Signature<'a>> {
     Ok(sig)
 }
 
-fn results<'a>(p: &mut Parser<'a>, sig: &mut Signature<'a>) -> PResult<()> {
+fn results<'a>(p: &mut Parser<'a>, sig: &mut FunctionSignature<'a>) -> PResult<()> {
     if !p.next_is(b'(') {
         sig.results.push(p.ty()?);
         sig.result_attrs.push(Attr::EMPTY_DICT);

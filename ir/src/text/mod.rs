@@ -46,7 +46,7 @@ mod type_attr_parser;
 mod unregistered;
 mod visit_aliases;
 
-pub use directive::{Directive, OpParser, OpPrinter, Param, ParseResult, RegionArg, Values};
+pub use directive::{Directive, OpParser, OpPrinter, Param, ParseResult, RegionArg, ValueGroup};
 pub(crate) use format_check::mistakes as format_mistakes;
 pub use options::{ParseOptions, PrintOptions, Reader};
 pub(crate) use param_format::mistake as params_format_mistake;

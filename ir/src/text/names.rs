@@ -7,12 +7,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 #[derive(Default)]
 pub(crate) struct Names<'a> {
     /// The definitions of names that are numbers below `max_number`, by number. Most names are; these are not hashed.
-    numbered: Vec<Entry>,
+    numbered: Vec<NameDefinition>,
     max_number: usize,
     /// The definitions of all other names.
-    map: FxHashMap<&'a str, Entry>,
+    map: FxHashMap<&'a str, NameDefinition>,
     /// Entries that the definitions of open scopes shadow, restored when the scope closes.
-    undo: Vec<(&'a str, Option<Entry>)>,
+    undo: Vec<(&'a str, Option<NameDefinition>)>,
     forward: FxHashMap<&'a str, Vec<Forward>>,
     /// Depth of the open scope, and of the innermost isolated one, which hides all names outside.
     depth: u32,
@@ -22,7 +22,7 @@ pub(crate) struct Names<'a> {
 }
 
 #[derive(Clone, Copy)]
-struct Entry {
+struct NameDefinition {
     first: Value,
     /// Number of values; 0 in `Names::numbered` for a number that is not defined.
     count: u32,
@@ -31,7 +31,7 @@ struct Entry {
     depth: u32,
 }
 
-const UNDEFINED: Entry = Entry { first: Value(0), count: 0, offset: 0, depth: 0 };
+const UNDEFINED: NameDefinition = NameDefinition { first: Value(0), count: 0, offset: 0, depth: 0 };
 
 /// Minimum number of bytes of text per row of `Names::numbered`, which bounds its memory by that of the text.
 const BYTES_PER_NUMBER: usize = 16;
@@ -77,7 +77,7 @@ impl<'a> Names<'a> {
 
     /// Returns the definition of a name in any open scope.
     #[inline]
-    fn entry(&self, name: &str) -> Option<&Entry> {
+    fn entry(&self, name: &str) -> Option<&NameDefinition> {
         match self.number(name) {
             Some(number) => self.numbered.get(number).filter(|entry| entry.count > 0),
             None => self.map.get(name),
@@ -86,7 +86,7 @@ impl<'a> Names<'a> {
 
     /// Sets or removes the definition of a name, and returns the old one.
     #[inline]
-    fn set_entry(&mut self, name: &'a str, entry: Option<Entry>) -> Option<Entry> {
+    fn set_entry(&mut self, name: &'a str, entry: Option<NameDefinition>) -> Option<NameDefinition> {
         let Some(number) = self.number(name) else {
             return match entry {
                 Some(entry) => self.map.insert(name, entry),
@@ -151,7 +151,7 @@ impl<'a> Names<'a> {
         first: Value,
         count: u32,
     ) -> Vec<(Value, u32, usize)> {
-        let entry = Entry { first, count, offset: offset as u32, depth: self.depth };
+        let entry = NameDefinition { first, count, offset: offset as u32, depth: self.depth };
         let old = self.set_entry(name, Some(entry));
         self.undo.push((name, old));
         if self.forward.is_empty() {

@@ -81,11 +81,11 @@ impl Numbering {
         let mut n = Numbering::empty(options);
         let root = scope_of(m, op);
         let mut counters = Counters::default();
-        let mut taken = UsedNames::default();
+        let mut used_names = UsedNames::default();
         if options.generic || m.num_results(root) > 0 {
-            n.op(m, root, &mut counters, &mut taken);
+            n.op(m, root, &mut counters, &mut used_names);
         }
-        n.regions(m, m.regions(root).iter().map(|&r| (r, counters, 0)).collect(), counters, taken);
+        n.regions(m, m.regions(root).iter().map(|&r| (r, counters, 0)).collect(), counters, used_names);
         n
     }
 
@@ -95,15 +95,15 @@ impl Numbering {
         m: &Module,
         mut stack: Vec<(Region, Counters, usize)>,
         mut counters: Counters,
-        mut taken: UsedNames,
+        mut used_names: UsedNames,
     ) {
         while let Some((region, start, scope)) = stack.pop() {
             if !self.options.generic && !self.options.unique_ids {
                 counters = start;
             }
-            taken.close_to(scope, &self.named);
-            self.region(m, region, &mut counters, &mut taken);
-            let scope = taken.open();
+            used_names.close_to(scope, &self.named);
+            self.region(m, region, &mut counters, &mut used_names);
+            let scope = used_names.open();
             for block in m.region_blocks(region) {
                 for op in m.block_ops(block) {
                     stack.extend(m.regions(op).iter().map(|&r| (r, counters, scope)));
@@ -112,17 +112,17 @@ impl Numbering {
         }
     }
 
-    fn region(&mut self, m: &Module, region: Region, counters: &mut Counters, taken: &mut UsedNames) {
+    fn region(&mut self, m: &Module, region: Region, counters: &mut Counters, used_names: &mut UsedNames) {
         let many = !m.has_one_block(region);
         for (number, block) in m.region_blocks(region).enumerate() {
             if many {
                 self.blocks[block] = number as u32;
             }
             for (i, &arg) in m.block_args(block).iter().enumerate() {
-                self.arg(m, (block, number == 0, i), arg, counters, taken);
+                self.arg(m, (block, number == 0, i), arg, counters, used_names);
             }
             for op in m.block_ops(block) {
-                self.op(m, op, counters, taken);
+                self.op(m, op, counters, used_names);
             }
         }
         for block in m.region_blocks(region) {
@@ -139,12 +139,12 @@ impl Numbering {
         (block, entry, i): (Block, bool, usize),
         arg: Value,
         counters: &mut Counters,
-        taken: &mut UsedNames,
+        used_names: &mut UsedNames,
     ) {
         if self.options.name_locs
             && let Some(name) = name_in_loc(m, m.arg_loc(block, i).to_attr(&m.ctx))
         {
-            return self.set_name(arg, &name, counters, taken);
+            return self.set_name(arg, &name, counters, used_names);
         }
         self.values[arg] = if entry {
             counters.arg += 1;
@@ -155,7 +155,7 @@ impl Numbering {
         };
     }
 
-    fn op(&mut self, m: &Module, op: Op, counters: &mut Counters, taken: &mut UsedNames) {
+    fn op(&mut self, m: &Module, op: Op, counters: &mut Counters, used_names: &mut UsedNames) {
         let Some(first) = m.results(op).next() else {
             if self.options.value_users {
                 self.ops[op] = counters.value;
@@ -166,10 +166,10 @@ impl Numbering {
         if self.options.name_locs
             && let Some(name) = name_in_loc(m, m.loc(op).to_attr(&m.ctx))
         {
-            self.set_name(first, &name, counters, taken);
+            self.set_name(first, &name, counters, used_names);
         } else if let Some(names) = m.info(op).and_then(|info| info.result_names).filter(|_| !self.options.generic) {
             for (i, name) in names(m, op) {
-                self.set_name(m.result(op, i), &name, counters, taken);
+                self.set_name(m.result(op, i), &name, counters, used_names);
             }
         }
         if self.values[first] == u32::MAX {
@@ -192,8 +192,8 @@ impl Numbering {
         if number != u32::MAX && number & MEMBER == MEMBER { number & !MEMBER } else { 0 }
     }
 
-    fn set_name(&mut self, value: Value, name: &str, counters: &mut Counters, taken: &mut UsedNames) {
-        self.values[value] = NAMED | taken.unique(&mut self.named, name, &mut counters.conflict);
+    fn set_name(&mut self, value: Value, name: &str, counters: &mut Counters, used_names: &mut UsedNames) {
+        self.values[value] = NAMED | used_names.unique(&mut self.named, name, &mut counters.conflict);
     }
 
     /// Returns the number of an op without results, if users are printed.

@@ -1,6 +1,6 @@
 //! The parser interface of custom directives.
 
-use super::directive::{OpParser, Param, ParseResult, RegionArg, Values};
+use super::directive::{OpParser, Param, ParseResult, RegionArg, ValueGroup};
 use super::format_parse::{give, given, insert_terminator, result_types, type_list_until};
 use super::parser::ValueRef;
 use crate::affine::AffineMap;
@@ -281,7 +281,7 @@ impl<'a> OpParser<'_, 'a> {
     /// Sets the types of an operand or result group.
     pub fn set_types(&mut self, to: Param, types: Vec<Type>) {
         match to {
-            Param::Operand(i) => give(self.s, Values::Operand(i), types),
+            Param::Operand(i) => give(self.s, ValueGroup::Operand(i), types),
             Param::Types(values) => give(self.s, values, types),
             _ => panic!("{to:?} has no types"),
         }

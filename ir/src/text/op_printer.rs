@@ -1,7 +1,7 @@
 //! The printer interface of custom directives.
 
 use super::attr_dict::{attr_dict, unspelled};
-use super::directive::{OpPrinter, Param, Values};
+use super::directive::{OpPrinter, Param, ValueGroup};
 use super::format_print::{attr_text, is_plain, value_types};
 use crate::context::Context;
 use crate::intern::{Attr, Type};
@@ -28,8 +28,8 @@ impl<'m> OpPrinter<'_, 'm> {
     /// Returns the values of an operand group or of a `type(...)` parameter.
     pub fn group(&self, param: Param) -> ValueList {
         match param {
-            Param::Operand(i) | Param::Types(Values::Operand(i)) => self.p.m.operand_group(self.op, i),
-            Param::Types(Values::Result(i)) => self.p.m.result_group(self.op, i),
+            Param::Operand(i) | Param::Types(ValueGroup::Operand(i)) => self.p.m.operand_group(self.op, i),
+            Param::Types(ValueGroup::Result(i)) => self.p.m.result_group(self.op, i),
             _ => panic!("{param:?} is not a group of values"),
         }
     }
@@ -37,7 +37,7 @@ impl<'m> OpPrinter<'_, 'm> {
     /// Returns the types of a parameter's values.
     pub fn group_types(&self, param: Param) -> Vec<Type> {
         match param {
-            Param::Operand(i) => value_types(self.p, self.op, Values::Operand(i)),
+            Param::Operand(i) => value_types(self.p, self.op, ValueGroup::Operand(i)),
             Param::Types(values) => value_types(self.p, self.op, values),
             _ => panic!("{param:?} has no types"),
         }

@@ -123,7 +123,7 @@ impl Size {
 
 /// The syntactic category of a text, each with a memo table of its own.
 #[derive(Clone, Copy)]
-enum Kind {
+enum SyntaxCategory {
     Type,
     Attr,
     Loc,
@@ -168,12 +168,12 @@ impl<'a> TypeAttrParser<'a> {
 
     /// Parses a text that is a type.
     pub(crate) fn ty(&mut self, text: &str) -> Result<Type> {
-        self.remember(Kind::Type, text, |p| p.whole(Rule::whole_type, text, Self::type_pair))
+        self.remember(SyntaxCategory::Type, text, |p| p.whole(Rule::whole_type, text, Self::type_pair))
     }
 
     /// Parses a text that is an attribute.
     pub(crate) fn attr(&mut self, text: &str) -> Result<Attr> {
-        self.remember(Kind::Attr, text, |p| {
+        self.remember(SyntaxCategory::Attr, text, |p| {
             p.whole(Rule::whole_attr, text, |p, src, pair| p.attr_pair(src, pair, None))
         })
     }
@@ -185,7 +185,7 @@ impl<'a> TypeAttrParser<'a> {
 
     /// Parses a dictionary, `{a = 1, b}`.
     pub(crate) fn dict(&mut self, text: &str) -> Result<Attr> {
-        self.remember(Kind::Attr, text, |p| match p.quick_dict(text) {
+        self.remember(SyntaxCategory::Attr, text, |p| match p.quick_dict(text) {
             Some(dict) => Ok(dict),
             None => p.whole(Rule::whole_dict, text, |p, src, pair| p.attr_pair(src, pair, None)),
         })
@@ -193,12 +193,12 @@ impl<'a> TypeAttrParser<'a> {
 
     /// Parses a function type, `(i32, f32) -> i1`.
     pub(crate) fn signature(&mut self, text: &str) -> Result<Type> {
-        self.remember(Kind::Signature, text, |p| p.whole(Rule::whole_signature, text, Self::type_pair))
+        self.remember(SyntaxCategory::Signature, text, |p| p.whole(Rule::whole_signature, text, Self::type_pair))
     }
 
     /// Parses the location inside `loc(...)`.
     pub(crate) fn loc(&mut self, text: &str) -> Result<Attr> {
-        self.remember(Kind::Loc, text, |p| p.whole(Rule::whole_loc, text, Self::loc_pair))
+        self.remember(SyntaxCategory::Loc, text, |p| p.whole(Rule::whole_loc, text, Self::loc_pair))
     }
 
     /// Parses the resource section `{-# ... #-}` at the start of a text. Returns it and its length in bytes.
@@ -215,34 +215,34 @@ impl<'a> TypeAttrParser<'a> {
 
     /// Parses the type at the start of a text. Returns it and its length in bytes.
     pub(crate) fn ty_prefix(&mut self, text: &str) -> Result<(Type, usize)> {
-        self.prefix(Kind::Type, Rule::type_prefix, text, Self::type_pair)
+        self.prefix(SyntaxCategory::Type, Rule::type_prefix, text, Self::type_pair)
     }
 
     /// Parses the attribute at the start of a text. Returns it and its length in bytes.
     pub(crate) fn attr_prefix(&mut self, text: &str) -> Result<(Attr, usize)> {
-        self.prefix(Kind::Attr, Rule::attr_prefix, text, |p, src, pair| p.attr_pair(src, pair, None))
+        self.prefix(SyntaxCategory::Attr, Rule::attr_prefix, text, |p, src, pair| p.attr_pair(src, pair, None))
     }
 
     /// Parses the dictionary at the start of a text. Returns it and its length in bytes.
     pub(crate) fn dict_prefix(&mut self, text: &str) -> Result<(Attr, usize)> {
-        self.prefix(Kind::Attr, Rule::dict_prefix, text, |p, src, pair| p.attr_pair(src, pair, None))
+        self.prefix(SyntaxCategory::Attr, Rule::dict_prefix, text, |p, src, pair| p.attr_pair(src, pair, None))
     }
 
     /// Parses the function type at the start of a text. Returns it and its length in bytes.
     pub(crate) fn signature_prefix(&mut self, text: &str) -> Result<(Type, usize)> {
-        self.prefix(Kind::Signature, Rule::signature_prefix, text, Self::type_pair)
+        self.prefix(SyntaxCategory::Signature, Rule::signature_prefix, text, Self::type_pair)
     }
 
     /// Parses `loc(...)` at the start of a text. Returns the location and the length of its text in bytes.
     pub(crate) fn loc_prefix(&mut self, text: &str) -> Result<(Attr, usize)> {
-        self.prefix(Kind::Loc, Rule::loc_prefix, text, |p, src, pair| p.attr_pair(src, pair, None))
+        self.prefix(SyntaxCategory::Loc, Rule::loc_prefix, text, |p, src, pair| p.attr_pair(src, pair, None))
     }
 
     /// Parses the value at the start of a text, from windows of doubling length: the cost is linear in the length of
     /// the value.
     fn prefix<K: Entity>(
         &mut self,
-        kind: Kind,
+        kind: SyntaxCategory,
         rule: Rule,
         text: &str,
         convert: fn(&mut Self, &Source<'_>, Pair<'_, Rule>) -> Result<K>,
@@ -274,7 +274,12 @@ impl<'a> TypeAttrParser<'a> {
     }
 
     /// Returns the memoized value of `text`, parsed by `read` the first time.
-    fn remember<K: Entity>(&mut self, kind: Kind, text: &str, read: impl FnOnce(&mut Self) -> Result<K>) -> Result<K> {
+    fn remember<K: Entity>(
+        &mut self,
+        kind: SyntaxCategory,
+        text: &str,
+        read: impl FnOnce(&mut Self) -> Result<K>,
+    ) -> Result<K> {
         if let Some(key) = self.recall(kind, text) {
             return Ok(key);
         }
@@ -284,7 +289,7 @@ impl<'a> TypeAttrParser<'a> {
         Ok(key)
     }
 
-    fn recall<K: Entity>(&mut self, kind: Kind, text: &str) -> Option<K> {
+    fn recall<K: Entity>(&mut self, kind: SyntaxCategory, text: &str) -> Option<K> {
         if text.len() > MAX_MEMO_LEN || self.reader == Reader::Grammar {
             return None;
         }
@@ -293,7 +298,7 @@ impl<'a> TypeAttrParser<'a> {
         Some(K::new(memo.key as usize))
     }
 
-    fn memorize<K: Entity>(&mut self, kind: Kind, text: &str, key: K, size: Size) {
+    fn memorize<K: Entity>(&mut self, kind: SyntaxCategory, text: &str, key: K, size: Size) {
         if text.len() <= MAX_MEMO_LEN {
             let memo = Memo { key: key.index() as u32, size };
             self.memo[kind as usize].insert(text.into(), memo);

@@ -1,6 +1,7 @@
 //! Verification of declared constraints on operands, results and inherent attributes.
 
 use super::{Check, plural};
+use crate::Violation;
 use crate::context::Context;
 use crate::intern::{Attr, OpName, Type};
 use crate::module::{Module, Op};
@@ -12,7 +13,7 @@ use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 
 /// The key that determines the outcome of these checks. Most ops share it with others.
-struct Signature {
+struct CheckKey {
     name: OpName,
     props: Attr,
     operands: usize,
@@ -20,10 +21,10 @@ struct Signature {
     types: SmallVec<[Type; 8]>,
 }
 
-impl Signature {
-    fn of(m: &Module, op: Op) -> Signature {
+impl CheckKey {
+    fn of(m: &Module, op: Op) -> CheckKey {
         let (name, props, operands) = (m.name(op), m.props(op), m.operands(op).len());
-        Signature { name, props, operands, types: types_of(m, op).collect() }
+        CheckKey { name, props, operands, types: types_of(m, op).collect() }
     }
 
     /// Whether this is the signature of `op`.
@@ -62,7 +63,7 @@ pub(super) struct Declared {
     /// Number of ops verified without the cache.
     uncached: usize,
     /// A direct-mapped cache of signatures, by hash.
-    signatures: Vec<Option<Signature>>,
+    signatures: Vec<Option<CheckKey>>,
     /// Verified attribute dictionaries: they can be large, so each is verified once.
     attrs: FxHashSet<(OpName, Attr)>,
 }
@@ -78,7 +79,7 @@ impl Declared {
         if self.signatures.is_empty() {
             self.signatures.resize_with(SIGNATURES, || None);
         }
-        let slot = &mut self.signatures[Signature::slot(m, op)];
+        let slot = &mut self.signatures[CheckKey::slot(m, op)];
         if slot.as_ref().is_some_and(|known| known.is_of(m, op)) {
             return Ok(());
         }
@@ -89,7 +90,7 @@ impl Declared {
             self.attrs.insert(attrs);
         }
         declared_types(m, op, info)?;
-        *slot = Some(Signature::of(m, op));
+        *slot = Some(CheckKey::of(m, op));
         Ok(())
     }
 }
@@ -98,7 +99,7 @@ fn declared_values(m: &Module, op: Op, info: &OpInfo) -> Check {
     let ctx = &m.ctx;
     let operand = |i: usize| m.value_type(m.operands(op)[i]);
     let result = |i: usize| m.value_type(m.result(op, i));
-    let sizes = |on: Traits, name: &str, total: usize, groups: usize| -> Result<Option<SegmentSizes>, String> {
+    let sizes = |on: Traits, name: &str, total: usize, groups: usize| -> Result<Option<SegmentSizes>, Violation> {
         if !info.traits.has(on) {
             return Ok(None);
         }
@@ -108,13 +109,15 @@ fn declared_values(m: &Module, op: Op, info: &OpInfo) -> Check {
             let have = sizes.len();
             return Err(format!(
                 "'{name}' attribute for specifying {what} segments must have {groups} elements, but got {have}"
-            ));
+            )
+            .into());
         }
         let sum: i128 = sizes.iter().map(|&s| i128::from(s)).sum();
         if sum != total as i128 || sizes.iter().any(|&s| s < 0) {
             return Err(format!(
                 "{what} count ({total}) does not match with the total size ({sum}) specified in attribute '{name}'"
-            ));
+            )
+            .into());
         }
         Ok(Some(sizes))
     };
@@ -138,24 +141,26 @@ fn value_groups(
     if total < fixed || (fixed == specs.len() && total > fixed) {
         let most = if fixed == specs.len() { "" } else { "or more " };
         return Err(match fixed {
-            0 => format!("requires zero {what}s"),
-            1 if most.is_empty() => format!("requires a single {what}"),
-            _ => format!("expected {fixed} {most}{what}{}, but found {total}", plural(fixed)),
+            0 => format!("requires zero {what}s").into(),
+            1 if most.is_empty() => format!("requires a single {what}").into(),
+            _ => format!("expected {fixed} {most}{what}{}, but found {total}", plural(fixed)).into(),
         });
     }
     for (i, spec) in specs.iter().enumerate() {
         let range = group_range(specs, sizes, total, i);
         if spec.arity == Arity::Optional && range.len() > 1 {
-            return Err(format!("{what} group '{}' requires at most 1 element, but found {}", spec.name, range.len()));
+            return Err(
+                format!("{what} group '{}' requires at most 1 element, but found {}", spec.name, range.len()).into()
+            );
         }
         for at in range {
             if at >= total {
-                return Err(format!("{what} group '{}' is incomplete", spec.name));
+                return Err(format!("{what} group '{}' is incomplete", spec.name).into());
             }
             if !(spec.ty.check)(ctx, ty(at)) {
                 let (summary, found) = (spec.ty.summary, ctx.display_type(ty(at)));
                 let many = if spec.arity == Arity::Variadic { "variadic of " } else { "" };
-                return Err(format!("{what} #{at} must be {many}{summary}, but got '{found}'"));
+                return Err(format!("{what} #{at} must be {many}{summary}, but got '{found}'").into());
             }
         }
     }
@@ -166,17 +171,17 @@ fn declared_attrs(ctx: &Context, info: &OpInfo, props: Attr) -> Check {
     for spec in info.attrs {
         match ctx.dict_get(props, ctx.str(spec.name)) {
             None if !spec.optional && spec.default.is_none() => {
-                return Err(format!("requires attribute '{}'", spec.name));
+                return Err(format!("requires attribute '{}'", spec.name).into());
             }
             Some(value) if !(spec.kind.check)(ctx, value) => {
                 let summary = spec.kind.summary;
-                return Err(format!("attribute '{}' failed to satisfy constraint: {summary}", spec.name));
+                return Err(format!("attribute '{}' failed to satisfy constraint: {summary}", spec.name).into());
             }
             _ => {}
         }
     }
     if let Some((key, _)) = ctx.dict_entries(props).iter().find(|e| !info.is_inherent(ctx.text(e.0))) {
-        return Err(format!("has no property '{}'", ctx.text(*key)));
+        return Err(format!("has no property '{}'", ctx.text(*key)).into());
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ pub(super) fn check(m: &Module, op: Op) -> Check {
     let Some(info) = m.info(op) else { return Ok(()) };
     implicit_terminators(m, op, info)?;
     if let Some(verify) = info.verify_regions {
-        verify(m, op).map_err(|message| error(m, op, &message))?;
+        verify(m, op).map_err(|violation| error(m, op, violation.message()))?;
     }
     edges(m, op, info)
 }

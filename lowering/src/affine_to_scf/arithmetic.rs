@@ -18,18 +18,22 @@ pub(super) const NSW: &str = "#arith.overflow<nsw>";
 pub(super) const NSW_NUW: &str = "#arith.overflow<nsw, nuw>";
 
 /// A builder of arithmetic at one place.
-pub(super) struct Emitter<'b, 'm> {
+pub(super) struct ArithmeticBuilder<'b, 'm> {
     pub(super) b: &'b mut Builder<'m>,
     pub(super) loc: Loc,
 }
 
 /// Builds ops before an op, at its location.
-pub(super) fn emit<T>(r: &mut ConversionRewriter<'_>, op: Op, make: impl FnOnce(&mut Emitter<'_, '_>) -> T) -> T {
+pub(super) fn emit<T>(
+    r: &mut ConversionRewriter<'_>,
+    op: Op,
+    make: impl FnOnce(&mut ArithmeticBuilder<'_, '_>) -> T,
+) -> T {
     let loc = r.module().loc(op);
-    r.build(InsertPoint::Before(op), |b| make(&mut Emitter { b, loc }))
+    r.build(InsertPoint::Before(op), |b| make(&mut ArithmeticBuilder { b, loc }))
 }
 
-impl Emitter<'_, '_> {
+impl ArithmeticBuilder<'_, '_> {
     pub(super) fn m(&self) -> &Module {
         self.b.module
     }

@@ -1,6 +1,6 @@
 //! Expansion of linearized indices to arithmetic.
 
-use super::arithmetic::{Emitter, NSW, NSW_NUW, emit};
+use super::arithmetic::{ArithmeticBuilder, NSW, NSW_NUW, emit};
 use gradus_dialects::affine::{DelinearizeIndexOp, LinearizeIndexOp};
 use gradus_dialects::views::{Mixed, fold_entries};
 use gradus_ir::control::is_loop;
@@ -8,7 +8,7 @@ use gradus_ir::conversion::{ConversionRewriter, Match};
 use gradus_ir::{Module, Op, PatternRewriter, Value};
 
 /// Returns the products of each size and the following ones.
-fn strides(e: &mut Emitter<'_, '_>, basis: &[Mixed], promise: &'static str) -> Vec<Value> {
+fn strides(e: &mut ArithmeticBuilder<'_, '_>, basis: &[Mixed], promise: &'static str) -> Vec<Value> {
     let (mut dynamic, mut fixed) = (None, 1i64);
     let mut strides = Vec::new();
     for size in basis.iter().rev() {

@@ -1,6 +1,6 @@
 //! The analysis of `form-steps`: divides the ops of a function into steps, and places their values in memory.
 
-use super::in_place::{Part, offsets};
+use super::in_place::{ConcatSlice, offsets};
 use gradus_dialects::sched::{is_elementwise, size_in_bytes};
 use gradus_ir::layout::StridedLayout;
 use gradus_ir::{Block, Module, Op, Refusal, Traits, Type, TypeData, Value};
@@ -17,7 +17,7 @@ pub(super) enum Root {
 
 /// The memory of a tensor: row-major in a root, from an element on.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct TensorPlace {
     pub root: usize,
     pub offset: i64,
 }
@@ -41,7 +41,7 @@ pub(super) enum Draft {
 
 /// The options of the pass.
 #[derive(Clone, Copy)]
-pub(super) struct Options {
+pub(super) struct FormStepsOptions {
     /// Whether elementwise ops join the step of an operand.
     pub fuse: bool,
     /// Whether slices are views, and parts of a concatenation written in place.
@@ -57,10 +57,10 @@ const UNSIZED: &str = "a value that is no tensor of static shape";
 const RECENT: usize = 2;
 
 /// The steps of a function.
-pub(super) struct Schedule {
+pub(super) struct ScheduleDraft {
     pub block: Block,
     pub roots: Vec<Root>,
-    pub places: FxHashMap<Value, Place>,
+    pub places: FxHashMap<Value, TensorPlace>,
     pub drafts: Vec<Draft>,
     /// Ops that became views, or that no other op uses.
     pub views: Vec<Op>,
@@ -69,11 +69,11 @@ pub(super) struct Schedule {
     in_place: u64,
 }
 
-impl Schedule {
+impl ScheduleDraft {
     /// Forms the steps of a function with an entry block, of straight-line code on tensors of static shape.
-    pub(super) fn of(m: &Module, block: Block, options: Options) -> Result<Schedule, Refusal> {
+    pub(super) fn of(m: &Module, block: Block, options: FormStepsOptions) -> Result<ScheduleDraft, Refusal> {
         m.next_block(block).is_none().then_some(()).ok_or("several blocks")?;
-        let schedule = Schedule {
+        let schedule = ScheduleDraft {
             block,
             roots: Vec::new(),
             places: FxHashMap::default(),
@@ -136,8 +136,8 @@ fn is_computation(m: &Module, op: Op) -> bool {
 /// The state of forming steps, op by op.
 struct Former<'m> {
     m: &'m Module,
-    options: Options,
-    schedule: Schedule,
+    options: FormStepsOptions,
+    schedule: ScheduleDraft,
     /// The draft that computes each value.
     makers: FxHashMap<Value, usize>,
     /// The first draft that may read each value that is not an argument or constant.
@@ -215,7 +215,7 @@ impl Former<'_> {
         let ty = self.m.value_type(value);
         let layout = StridedLayout::row_major(self.m.ctx.shape(ty).unwrap_or(&[]));
         let root = self.root(Root::Buffer(ty));
-        self.schedule.places.insert(value, Place { root, offset: 0 });
+        self.schedule.places.insert(value, TensorPlace { root, offset: 0 });
         self.makers.insert(value, draft);
         self.ready.insert(value, draft + 1);
         Written { value, root, layout }
@@ -235,11 +235,11 @@ impl Former<'_> {
     }
 
     /// Returns the memory of a value; arguments and constants get it when first asked for.
-    fn place(&mut self, value: Value) -> Place {
+    fn place(&mut self, value: Value) -> TensorPlace {
         if let Some(&place) = self.schedule.places.get(&value) {
             return place;
         }
-        let place = Place { root: self.root(Root::Tensor(value)), offset: 0 };
+        let place = TensorPlace { root: self.root(Root::Tensor(value)), offset: 0 };
         self.schedule.places.insert(value, place);
         place
     }
@@ -248,9 +248,9 @@ impl Former<'_> {
     fn view(&mut self, op: Op) -> Option<()> {
         let offsets = offsets(self.m, op)?;
         let source = self.m.operands(op)[0];
-        let (Place { root, offset }, ready) = (self.place(source), self.ready.get(&source).copied());
+        let (TensorPlace { root, offset }, ready) = (self.place(source), self.ready.get(&source).copied());
         for (result, first) in self.m.results(op).zip(offsets) {
-            self.schedule.places.insert(result, Place { root, offset: offset + first });
+            self.schedule.places.insert(result, TensorPlace { root, offset: offset + first });
             self.ready.extend(ready.map(|draft| (result, draft)));
         }
         self.schedule.views.push(op);
@@ -260,13 +260,13 @@ impl Former<'_> {
     /// Forms a concatenation: parts used nowhere else are written into the result, the others copied.
     fn concatenation(&mut self, op: Op) -> Option<()> {
         let m = self.m;
-        let parts = Part::all(m, op)?;
+        let parts = ConcatSlice::all(m, op)?;
         let shape = |value: Value| m.ctx.shape(m.value_type(value)).unwrap_or(&[]);
         let layouts: Vec<StridedLayout> =
             parts.iter().map(|part| part.layout(shape(part.value))).collect::<Option<_>>()?;
         let result = m.result(op, 0);
         let root = self.root(Root::Buffer(m.value_type(result)));
-        self.schedule.places.insert(result, Place { root, offset: 0 });
+        self.schedule.places.insert(result, TensorPlace { root, offset: 0 });
         for (part, layout) in parts.into_iter().zip(layouts) {
             if self.write_into(part, root).is_none() {
                 self.place(part.value);
@@ -280,7 +280,7 @@ impl Former<'_> {
     }
 
     /// Makes the step that computes a part write it into the concatenation.
-    fn write_into(&mut self, part: Part, root: usize) -> Option<()> {
+    fn write_into(&mut self, part: ConcatSlice, root: usize) -> Option<()> {
         let m = self.m;
         let (value, draft) = self.only_producer(part.value)?;
         let Draft::Compute { writes, .. } = &mut self.schedule.drafts[draft] else { return None };

@@ -1,6 +1,6 @@
 //! Builds the steps of a schedule.
 
-use super::draft::{Draft, Place, Root, Schedule, Written};
+use super::draft::{Draft, Root, ScheduleDraft, TensorPlace, Written};
 use crate::emit::source_name;
 use gradus_dialects::memref::{AllocOp, CopyOp, ReinterpretCastOp};
 use gradus_dialects::sched::{StepOp, ToBufferOp, ToTensorOp, YieldOp};
@@ -10,11 +10,11 @@ use indexmap::IndexSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Replaces the ops of a function by the steps that were formed of them.
-pub(super) fn emit(m: &mut Module, schedule: Schedule) {
-    let Schedule { block, roots, places, drafts, views, .. } = schedule;
+pub(super) fn emit(m: &mut Module, schedule: ScheduleDraft) {
+    let ScheduleDraft { block, roots, places, drafts, views, .. } = schedule;
     let memory = vec![None; roots.len()];
     let Some(end) = m.last_op(block) else { return };
-    let mut emitter = Emitter { end, roots, memory, places, views: FxHashMap::default() };
+    let mut emitter = StepEmitter { end, roots, memory, places, views: FxHashMap::default() };
     for draft in drafts {
         match draft {
             Draft::Compute { ops, writes } => emitter.step(m, &ops, &writes),
@@ -53,24 +53,24 @@ fn create_root(m: &mut Module, root: Root, op: Op, end: Op) -> Value {
 }
 
 /// The state of emitting steps, in order, at the end of a block.
-struct Emitter {
+struct StepEmitter {
     /// The terminator of the block.
     end: Op,
     roots: Vec<Root>,
     /// The memref of each root, created at its first use.
     memory: Vec<Option<Value>>,
-    places: FxHashMap<Value, Place>,
+    places: FxHashMap<Value, TensorPlace>,
     /// The memrefs of values, for reading.
     views: FxHashMap<Value, Value>,
 }
 
-impl Emitter {
+impl StepEmitter {
     /// Returns the memref of a value in memory, created for `op` at its first use.
     fn read(&mut self, m: &mut Module, value: Value, op: Op) -> Option<Value> {
         if let Some(&view) = self.views.get(&value) {
             return Some(view);
         }
-        let Place { root, offset } = *self.places.get(&value)?;
+        let TensorPlace { root, offset } = *self.places.get(&value)?;
         let ty = m.value_type(value);
         let layout = StridedLayout { offset, ..StridedLayout::row_major(m.ctx.shape(ty).unwrap_or(&[])) };
         let view = self.view(m, root, ty, &layout, op);

@@ -56,16 +56,16 @@ fn slice_offset(args: &OpArgs<'_>) -> Option<i64> {
 
 /// A part of a concatenation, in elements: runs of `count` elements at the distance `period`, from `first` on.
 #[derive(Clone, Copy)]
-pub(super) struct Part {
+pub(super) struct ConcatSlice {
     pub value: Value,
     first: i64,
     count: i64,
     period: i64,
 }
 
-impl Part {
+impl ConcatSlice {
     /// Returns the parts of a concatenation.
-    pub(super) fn all(m: &Module, op: Op) -> Option<Vec<Part>> {
+    pub(super) fn all(m: &Module, op: Op) -> Option<Vec<ConcatSlice>> {
         ConcatOp::cast(m, op)?;
         let shape = m.ctx.static_shape(m.value_type(m.result(op, 0)))?;
         let axis = m.inherent_attr(op, "axis").and_then(|a| m.ctx.as_int(a))?;
@@ -74,7 +74,7 @@ impl Part {
         let (mut first, mut parts) = (0, Vec::new());
         for &value in m.operands(op) {
             let count = m.ctx.static_shape(m.value_type(value))?[axis] * inner;
-            parts.push(Part { value, first, count, period: shape[axis] * inner });
+            parts.push(ConcatSlice { value, first, count, period: shape[axis] * inner });
             first += count;
         }
         Some(parts)

@@ -1,6 +1,6 @@
 //! Selection of a lowering of convolutions by cost: image layout, padding by addresses or by a copy, and algorithm.
 
-use super::conv::{Conv, ImageAxes, Reading};
+use super::conv::{ImageAxes, Reading, StaticConv};
 use super::lock;
 use super::options::{Algorithm, ConvOptions};
 use super::winograd::Tiles;
@@ -25,47 +25,48 @@ pub(super) enum ImageLayout {
 }
 
 /// A candidate lowering of a convolution.
-enum Candidate {
+enum ConvLowering {
     Direct(Reading),
     Winograd(Tiles),
 }
 
 /// The selection of lowerings of convolutions, with the remarks on it and the refused ops.
-pub(super) struct Chooser<'a> {
+pub(super) struct ConvChooser<'a> {
     pub options: &'a ConvOptions,
     pub remarks: Mutex<Vec<Diagnostic>>,
     pub refused: Mutex<Vec<(Op, Refusal)>>,
 }
 
-impl Chooser<'_> {
+impl ConvChooser<'_> {
     /// Lowers a convolution by the cheapest candidate; without a target, as the options say.
-    pub(super) fn lower(&self, b: &mut Builder<'_>, op: Op, conv: &Conv) -> Option<Value> {
+    pub(super) fn lower(&self, b: &mut Builder<'_>, op: Op, conv: &StaticConv) -> Option<Value> {
         let axes = ImageAxes::of_rank(conv.input.len())?;
         let mut candidates = self.candidates(b.module, op, conv, axes);
         if let Some(price) = self.options.price.as_ref().filter(|_| candidates.len() > 1) {
             let is_given = is_given(b.module, conv.x);
-            let cost = |candidate: &Candidate| Some(cost(&candidate.ops(conv, axes, self.options, is_given)?, price));
-            let mut priced: Vec<(u64, Candidate)> =
+            let cost =
+                |candidate: &ConvLowering| Some(cost(&candidate.ops(conv, axes, self.options, is_given)?, price));
+            let mut priced: Vec<(u64, ConvLowering)> =
                 candidates.into_iter().filter_map(|candidate| Some((cost(&candidate)?, candidate))).collect();
             priced.sort_by_key(|candidate| candidate.0);
             self.remark(b.module, op, &priced);
             candidates = priced.into_iter().map(|candidate| candidate.1).collect();
         }
         let lowered = candidates.iter().find_map(|candidate| match candidate {
-            Candidate::Direct(reading) => {
+            ConvLowering::Direct(reading) => {
                 self.explain(b.module, op, &conv.geometry(reading, self.options));
                 conv.lower(b, op, axes, reading, self.options)
             }
-            Candidate::Winograd(tiles) => conv.lower_winograd(b, op, tiles, self.options),
+            ConvLowering::Winograd(tiles) => conv.lower_winograd(b, op, tiles, self.options),
         });
         lowered.or_else(|| conv.lower(b, op, axes, &conv.reading(&axes.channels_last, self.options)?, self.options))
     }
 
     /// Returns the candidates that are possible and allowed by the options.
-    fn candidates(&self, m: &Module, op: Op, conv: &Conv, axes: &ImageAxes) -> Vec<Candidate> {
+    fn candidates(&self, m: &Module, op: Op, conv: &StaticConv, axes: &ImageAxes) -> Vec<ConvLowering> {
         let ConvOptions { price, layout, algorithm, strip, .. } = self.options;
         let is_float = m.ctx.float_kind(m.ctx.element_type(m.value_type(conv.x))).is_some();
-        let tiles = || Tiles::of(m, conv, *strip).map(Candidate::Winograd);
+        let tiles = || Tiles::of(m, conv, *strip).map(ConvLowering::Winograd);
         let winograd = match algorithm {
             Some(Algorithm::Winograd) => tiles(),
             None if price.is_some() => tiles(),
@@ -85,7 +86,7 @@ impl Chooser<'_> {
             true => conv.readings(layout),
             false => Vec::from_iter(conv.reading(layout, self.options)),
         });
-        winograd.into_iter().chain(readings.map(Candidate::Direct)).collect()
+        winograd.into_iter().chain(readings.map(ConvLowering::Direct)).collect()
     }
 
     /// Returns the layout in which an op reads and writes images: that of its attribute, or of the options, with the dimensions of the
@@ -101,7 +102,7 @@ impl Chooser<'_> {
     }
 
     /// Returns the layout of a convolution, without remarks; channels last if the image does not have that of the options.
-    pub(super) fn layout_of(&self, m: &Module, op: Op, conv: &Conv) -> Option<ImageLayout> {
+    pub(super) fn layout_of(&self, m: &Module, op: Op, conv: &StaticConv) -> Option<ImageLayout> {
         let axes = ImageAxes::of_rank(conv.input.len())?;
         let of_op = image_layout(m, op);
         let layout = of_op.as_ref().or(self.options.layout.as_ref()).and_then(|layout| axes.adapted(layout).ok());
@@ -127,7 +128,7 @@ impl Chooser<'_> {
     }
 
     /// Adds a remark with the costs of all candidates, the cheapest first.
-    fn remark(&self, m: &Module, op: Op, candidates: &[(u64, Candidate)]) {
+    fn remark(&self, m: &Module, op: Op, candidates: &[(u64, ConvLowering)]) {
         if !self.options.report {
             return;
         }
@@ -141,24 +142,24 @@ fn cost(ops: &[OpCost], price: &Price) -> u64 {
     ops.iter().map(|&op| price.of(op)).fold(0, u64::saturating_add)
 }
 
-impl Candidate {
+impl ConvLowering {
     /// Returns the cost descriptors of the ops that it becomes. `None` if it is not possible.
-    fn ops(&self, conv: &Conv, axes: &ImageAxes, options: &ConvOptions, is_given: bool) -> Option<Vec<OpCost>> {
+    fn ops(&self, conv: &StaticConv, axes: &ImageAxes, options: &ConvOptions, is_given: bool) -> Option<Vec<OpCost>> {
         // The image of an argument or constant is packed; others are produced with channels last.
         let is_packed = |layout| is_given && layout != &axes.plain;
         let (mut ops, is_packed) = match self {
-            Candidate::Direct(reading) => (conv.ops(reading, options)?, is_packed(&reading.layout)),
-            Candidate::Winograd(tiles) => (tiles.ops(), is_packed(&axes.channels_last)),
+            ConvLowering::Direct(reading) => (conv.ops(reading, options)?, is_packed(&reading.layout)),
+            ConvLowering::Winograd(tiles) => (tiles.ops(), is_packed(&axes.channels_last)),
         };
         ops.extend(is_packed.then(|| OpCost::Move(conv.elements())));
         Some(ops)
     }
 }
 
-impl fmt::Display for Candidate {
+impl fmt::Display for ConvLowering {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Candidate::Direct(reading) => {
+            ConvLowering::Direct(reading) => {
                 write!(
                     f,
                     "direct in {}{}",
@@ -166,7 +167,7 @@ impl fmt::Display for Candidate {
                     if reading.is_copied { " with copied padding" } else { "" }
                 )
             }
-            Candidate::Winograd(_) => f.write_str("winograd"),
+            ConvLowering::Winograd(_) => f.write_str("winograd"),
         }
     }
 }

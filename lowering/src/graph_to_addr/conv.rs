@@ -5,7 +5,7 @@ use super::options::ConvOptions;
 use crate::emit::{Emitter, ProductOperands};
 use crate::operands::extents;
 use gradus_dialects::addr::{Geometry, GeometryKind, bands};
-use gradus_dialects::graph::{Part, convolution};
+use gradus_dialects::graph::{TensorSlice, convolution};
 use gradus_dialects::layout::{
     AccessFunction, Layout, LayoutError, Level, MAX_ENTRIES, MAX_PACKED_ELEMENTS, ReductionOrder, SlidingWindow,
     TiledLayout, image_layout, result_layout,
@@ -29,7 +29,7 @@ pub(super) struct Reading {
 }
 
 /// A convolution of static shape.
-pub(super) struct Conv {
+pub(super) struct StaticConv {
     pub x: Value,
     pub w: Value,
     pub operands: ProductOperands,
@@ -41,9 +41,9 @@ pub(super) struct Conv {
     pub window: Window,
 }
 
-impl Conv {
+impl StaticConv {
     /// Returns the convolution that an op computes.
-    pub(super) fn of(m: &Module, op: Op, operands: ProductOperands) -> Result<Conv, Refusal> {
+    pub(super) fn of(m: &Module, op: Op, operands: ProductOperands) -> Result<StaticConv, Refusal> {
         let extents = |v| extents(m, v).map(|all| all.into_iter().map(|d| d as i64).collect::<Vec<_>>());
         let args = m.args(op).ok_or(NOT_DECLARED)?;
         let operand = |name| args.opt_operand(name).ok_or(NOT_DECLARED);
@@ -51,7 +51,7 @@ impl Conv {
         let (input, filters) = (extents(x)?, extents(w)?);
         extents(m.result(op, 0))?;
         let (group, window) = convolution(m, op).map_err(|_| "a window that its operands do not have")?;
-        Ok(Conv { x, w, operands, input, filters, group: group as u64, window })
+        Ok(StaticConv { x, w, operands, input, filters, group: group as u64, window })
     }
 
     /// Returns the refusal of an image of other axes.
@@ -65,8 +65,8 @@ impl Conv {
     }
 
     /// Returns the convolution with fewer groups and other filters.
-    pub(super) fn merged(self, group: u64, w: Value, filters: Vec<i64>) -> Conv {
-        Conv { group, w, filters, ..self }
+    pub(super) fn merged(self, group: u64, w: Value, filters: Vec<i64>) -> StaticConv {
+        StaticConv { group, w, filters, ..self }
     }
 
     /// Whether each channel is a group.
@@ -182,8 +182,8 @@ impl Conv {
     }
 
     /// The rows of an image that the convolution reads, with the extents of that image, if padding of the rows is that of the image.
-    fn rows_of_image(&self, m: &Module) -> Option<(Part, Vec<i64>)> {
-        let part = Part::of(m, self.x).filter(|part| part.axis == 2)?;
+    fn rows_of_image(&self, m: &Module) -> Option<(TensorSlice, Vec<i64>)> {
+        let part = TensorSlice::of(m, self.x).filter(|part| part.axis == 2)?;
         let image = m.ctx.static_shape(m.value_type(part.whole))?;
         let (above, below) = (*self.window.pads_begin.first()?, *self.window.pads_end.first()?);
         let is_inside = (above == 0 || part.start == 0) && (below == 0 || part.start + part.extent == image[2]);

@@ -1,6 +1,6 @@
 //! Lowering of pools to table-driven windows.
 
-use super::choose::Chooser;
+use super::choose::ConvChooser;
 use super::conv::{ImageAxes, as_image_in, places};
 use super::{NO_TABLE, check_floats};
 use crate::emit::Emitter;
@@ -16,7 +16,7 @@ const MAX: i64 = 0;
 pub(super) const SUM: i64 = 1;
 
 /// Lowers a pool of static shape, on floats or of maxima of bytes, to `addr.pool`.
-pub(super) fn lower(b: &mut Builder<'_>, op: Op, chooser: &Chooser<'_>) -> Result<Value, Refusal> {
+pub(super) fn lower(b: &mut Builder<'_>, op: Op, chooser: &ConvChooser<'_>) -> Result<Value, Refusal> {
     let m = &*b.module;
     let x = m.operands(op)[0];
     (m.num_results(op) == 1).then_some(()).ok_or("a second result")?;

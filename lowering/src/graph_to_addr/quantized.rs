@@ -1,7 +1,7 @@
 //! Lowering of 8-bit convolutions and products, with optional requantization.
 
-use super::choose::{Chooser, ImageLayout};
-use super::conv::{Conv, NOT_DECLARED};
+use super::choose::{ConvChooser, ImageLayout};
+use super::conv::{NOT_DECLARED, StaticConv};
 use super::{NO_TABLE, matrix_product};
 use crate::emit::{Emitter, ProductOperands};
 use crate::operands::{constant, extents, scale, scales};
@@ -16,7 +16,7 @@ const MIN_COLUMNS: u64 = 16;
 const MAX_POSITIONS: i64 = 256;
 
 /// The operand names of an op.
-struct Names {
+struct ProductNames {
     a: &'static str,
     b: &'static str,
     a_zero: &'static str,
@@ -25,9 +25,9 @@ struct Names {
     scales: Option<[&'static str; 4]>,
 }
 
-impl Names {
-    fn of(m: &Module, op: Op) -> Option<Names> {
-        let of = |a, b, a_zero, b_zero, scales| Some(Names { a, b, a_zero, b_zero, scales });
+impl ProductNames {
+    fn of(m: &Module, op: Op) -> Option<ProductNames> {
+        let of = |a, b, a_zero, b_zero, scales| Some(ProductNames { a, b, a_zero, b_zero, scales });
         let info = m.info(op)?;
         let is = |other| std::ptr::eq(info, other);
         if is(ConvIntegerOp::INFO) {
@@ -51,9 +51,9 @@ impl Names {
 }
 
 /// Lowers a quantized op with constant weights and parameters.
-pub(super) fn lower(b: &mut Builder<'_>, op: Op, chooser: &Chooser<'_>) -> Result<Value, Refusal> {
+pub(super) fn lower(b: &mut Builder<'_>, op: Op, chooser: &ConvChooser<'_>) -> Result<Value, Refusal> {
     let m = &*b.module;
-    let (names, args) = Names::of(m, op).zip(m.args(op)).ok_or(NOT_DECLARED)?;
+    let (names, args) = ProductNames::of(m, op).zip(m.args(op)).ok_or(NOT_DECLARED)?;
     let parameters = Parameters::of(m, &args, &names)?;
     let factors = [names.a, names.b].map(|name| args.opt_operand(name));
     let [Some(left), Some(right)] = factors else { return Err(NOT_DECLARED.into()) };
@@ -63,9 +63,9 @@ pub(super) fn lower(b: &mut Builder<'_>, op: Op, chooser: &Chooser<'_>) -> Resul
         return matrix_product(b, op, [left, right], &operands, chooser.options);
     }
     // Checked before any op is created.
-    Conv::of(m, op, ProductOperands::default())?;
+    StaticConv::of(m, op, ProductOperands::default())?;
     let operands = parameters.emit(b, op).ok_or(NO_TABLE)?;
-    let conv = Conv::of(b.module, op, operands)?;
+    let conv = StaticConv::of(b.module, op, operands)?;
     let positions = conv.groups().1[2..].iter().product::<i64>();
     let is_last = chooser.layout_of(b.module, op, &conv) == Some(ImageLayout::ChannelsLast);
     if conv.is_depthwise() && positions <= MAX_POSITIONS && is_last {
@@ -91,7 +91,7 @@ struct Parameters {
 
 impl Parameters {
     /// Reads the parameters: constants of 8-bit integers and f32 scales, of which only those of weights are per channel.
-    fn of(m: &Module, args: &OpArgs<'_>, names: &Names) -> Result<Parameters, Refusal> {
+    fn of(m: &Module, args: &OpArgs<'_>, names: &ProductNames) -> Result<Parameters, Refusal> {
         let operand = |name| args.opt_operand(name).ok_or(Refusal::from(NOT_DECLARED));
         let typed = |value| Ok::<Typed, Refusal>((constant(m, value)?, m.ctx.element_type(m.value_type(value))));
         let b = operand(names.b)?;
@@ -165,7 +165,7 @@ fn each_or_all(parameter: &Tensor, columns: usize) -> Option<Tensor> {
 }
 
 /// Merges groups until their columns fill a vector; the weights for other groups are zero points.
-fn merged(b: &mut Builder<'_>, op: Op, conv: Conv, parameters: &Parameters) -> Option<Conv> {
+fn merged(b: &mut Builder<'_>, op: Op, conv: StaticConv, parameters: &Parameters) -> Option<StaticConv> {
     let (group, filters) = conv.groups();
     let (each, filters) = (filters[0] as u64 / group, filters.to_vec());
     let fits = |&some: &u64| group.is_multiple_of(some) && some * each <= MIN_COLUMNS;

@@ -12,7 +12,7 @@
 mod col2im;
 mod residues;
 
-use super::choose::Chooser;
+use super::choose::ConvChooser;
 use super::conv::{ImageAxes, as_image};
 use super::options::ConvOptions;
 use super::{MAX_GROUPS, NO_TABLE, check_floats};
@@ -44,13 +44,13 @@ struct Transposed {
 }
 
 /// Lowers `graph.conv_transpose` of static shape.
-pub(super) fn lower(b: &mut Builder<'_>, op: Op, chooser: &Chooser<'_>) -> Result<Value, Refusal> {
+pub(super) fn lower(b: &mut Builder<'_>, op: Op, chooser: &ConvChooser<'_>) -> Result<Value, Refusal> {
     Transposed::of(b.module, op, chooser)?.lower(b, op, chooser.options)
 }
 
 impl Transposed {
     /// Returns the transposed convolution that an op computes.
-    fn of(m: &Module, op: Op, chooser: &Chooser<'_>) -> Result<Transposed, Refusal> {
+    fn of(m: &Module, op: Op, chooser: &ConvChooser<'_>) -> Result<Transposed, Refusal> {
         let conv = ConvTransposeOp(op);
         let (x, w, bias) = (conv.x(m), conv.w(m), conv.b(m));
         [x, w, m.result(op, 0)].into_iter().chain(bias).try_for_each(|value| check_floats(m, value))?;

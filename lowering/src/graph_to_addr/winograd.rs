@@ -5,7 +5,7 @@
 //! Winograd, Arithmetic Complexity of Computations, 1980; Lavin and Gray, Fast Algorithms for Convolutional Neural
 //! Networks, 2016.
 
-use super::conv::{Conv, ImageAxes, as_image};
+use super::conv::{ImageAxes, StaticConv, as_image};
 use super::options::ConvOptions;
 use super::rows_product;
 use crate::emit::{Emitter, ProductOperands};
@@ -56,7 +56,7 @@ pub(super) struct Tiles {
 
 impl Tiles {
     /// Returns the tiles of a suitable convolution of f32 with constant filters.
-    pub(super) fn of(m: &Module, conv: &Conv, strip: i64) -> Option<Tiles> {
+    pub(super) fn of(m: &Module, conv: &StaticConv, strip: i64) -> Option<Tiles> {
         let (&[batch, channels, height, width], &[filters, ..]) = (&conv.input[..], &conv.filters[..]) else {
             return None;
         };
@@ -149,7 +149,7 @@ impl Strip {
     }
 }
 
-impl Conv {
+impl StaticConv {
     /// Lowers a suitable convolution.
     pub(super) fn lower_winograd(
         &self,

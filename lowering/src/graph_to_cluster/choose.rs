@@ -1,9 +1,9 @@
 //! The choice of a division for each layer: of least estimated cycles, and with regard to the memory that it takes.
 
-use super::network::{Edges, FeatureId, Layer, LayerId, Network, Part, Role, elem_bytes};
+use super::network::{ChannelSlice, Edges, FeatureId, Layer, LayerId, Network, Role, elem_bytes};
 use super::region::Region;
 use super::split::Split;
-use gradus_simulators::cluster::Machine;
+use gradus_simulators::cluster::ClusterMachine;
 
 /// Prices of memory, in cycles per byte, and of copies, by which candidates of plans differ.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -17,7 +17,7 @@ pub struct Prices {
 }
 
 /// Cycles of a layer's compute task for an output box.
-pub fn compute_cycles(net: &Network, layer: &Layer, region: &Region, machine: &Machine) -> u64 {
+pub fn compute_cycles(net: &Network, layer: &Layer, region: &Region, machine: &ClusterMachine) -> u64 {
     if region.is_empty() {
         return 0;
     }
@@ -31,11 +31,11 @@ pub fn compute_cycles(net: &Network, layer: &Layer, region: &Region, machine: &M
     u64::from(machine.task) + products.max(bytes)
 }
 
-struct Chooser<'a> {
+struct DivisionChooser<'a> {
     net: &'a Network,
-    machine: &'a Machine,
+    machine: &'a ClusterMachine,
     prices: Prices,
-    roots: Vec<Part>,
+    roots: Vec<ChannelSlice>,
     edges: Edges,
     /// Layers that must have the same division, by number; the first of each set decides.
     leaders: Vec<LayerId>,
@@ -58,8 +58,8 @@ struct Boxes {
 const SWEEPS: usize = 4;
 
 /// Chooses a division for each layer, among the first `clusters` clusters.
-pub fn choose(net: &Network, machine: &Machine, clusters: u32, prices: Prices) -> Vec<Split> {
-    let mut chooser = Chooser::new(net, machine, clusters, prices);
+pub fn choose(net: &Network, machine: &ClusterMachine, clusters: u32, prices: Prices) -> Vec<Split> {
+    let mut chooser = DivisionChooser::new(net, machine, clusters, prices);
     for _ in 0..SWEEPS {
         let mut changed = false;
         for l in 0..net.layers.len() {
@@ -83,9 +83,9 @@ pub fn leaders(net: &Network, edges: &Edges) -> Vec<Option<LayerId>> {
     leaders
 }
 
-impl<'a> Chooser<'a> {
-    fn new(net: &'a Network, machine: &'a Machine, clusters: u32, prices: Prices) -> Chooser<'a> {
-        let roots: Vec<Part> = (0..net.features.len()).map(|id| net.root(id)).collect();
+impl<'a> DivisionChooser<'a> {
+    fn new(net: &'a Network, machine: &'a ClusterMachine, clusters: u32, prices: Prices) -> DivisionChooser<'a> {
+        let roots: Vec<ChannelSlice> = (0..net.features.len()).map(|id| net.root(id)).collect();
         let edges = net.edges();
         let leaders = leaders(net, &edges);
         let candidates = |(layer, leader): (&Layer, &Option<LayerId>)| {
@@ -93,7 +93,7 @@ impl<'a> Chooser<'a> {
         };
         let candidates: Vec<Vec<Split>> = net.layers.iter().zip(&leaders).map(candidates).collect();
         let leaders = leaders.iter().enumerate().map(|(l, leader)| leader.unwrap_or(l)).collect();
-        let mut chooser = Chooser {
+        let mut chooser = DivisionChooser {
             net,
             machine,
             prices,

@@ -2,26 +2,26 @@
 
 use super::emit::emit;
 use super::fit::Failure;
-use super::image::{Image, image};
-use super::memory::{Memory, assign};
+use super::image::{DdrImage, image};
+use super::memory::{BufferPlacement, assign};
 use super::network::Network;
 use super::schedule::{Choices, Schedule, schedule};
 use gradus_ir::Refusal;
-use gradus_simulators::cluster::{Machine, Program, Simulator, Statistics};
+use gradus_simulators::cluster::{ClusterMachine, ClusterProgram, Simulator, Statistics};
 
 /// A compiled network.
 #[derive(Clone, Debug)]
 pub struct Compiled {
     /// The program.
-    pub program: Program,
+    pub program: ClusterProgram,
     /// Its choices.
     pub choices: Choices,
     /// Its schedule.
     pub schedule: Schedule,
     /// Its places.
-    pub memory: Memory,
+    pub memory: BufferPlacement,
     /// Its places in DDR.
-    pub image: Image,
+    pub image: DdrImage,
     /// Its estimated counts.
     pub estimate: Statistics,
     /// The op of each task, by number among those of the program.
@@ -84,7 +84,7 @@ impl Settings {
 /// The memory of a cluster does not suffice for a layer.
 pub fn compile_by(
     net: &Network,
-    machine: &Machine,
+    machine: &ClusterMachine,
     settings: Settings,
     choices: Choices,
     effort: u64,

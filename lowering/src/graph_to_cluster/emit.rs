@@ -1,20 +1,21 @@
 //! Records from a schedule with places.
 
-use super::image::Image;
-use super::memory::{Item, Memory};
-use super::network::{FeatureId, FeatureInfo, Kind, Layer, Network, Part, WindowInfo, elem_bytes};
+use super::image::DdrImage;
+use super::memory::{BufferPlacement, Item};
+use super::network::{ChannelSlice, FeatureId, FeatureInfo, Layer, LayerKind, Network, WindowInfo, elem_bytes};
 use super::region::Region;
-use super::schedule::{InstanceId, Schedule, Step, constant_places};
+use super::schedule::{InstanceId, Schedule, TileTask, constant_places};
 use super::sync::Sync;
 use gradus_simulators::cluster::{
-    Conv, Lrn, MAX_STAGES, Map, Place, Pool, Program, Record, Softmax, Stage, Stages, Tile, Transfer, Window,
+    ClusterProgram, Conv, Lrn, MAX_STAGES, Map, Pool, Record, Softmax, Stage, Stages, StridedBox, Tile, Transfer,
+    Window,
 };
 
-struct Emitter<'a> {
+struct RecordEmitter<'a> {
     net: &'a Network,
     schedule: &'a Schedule,
-    memory: &'a Memory,
-    image: &'a Image,
+    memory: &'a BufferPlacement,
+    image: &'a DdrImage,
     clusters: usize,
     multicast: bool,
     sync: Sync,
@@ -27,18 +28,18 @@ struct Emitter<'a> {
 pub fn emit(
     net: &Network,
     schedule: &Schedule,
-    memory: &Memory,
-    image: &Image,
+    memory: &BufferPlacement,
+    image: &DdrImage,
     clusters: usize,
     multicast: bool,
-) -> Program {
+) -> ClusterProgram {
     let (sync, fetches) = (Sync::new(clusters, image.constants), vec![0; clusters]);
-    let mut e = Emitter { net, schedule, memory, image, clusters, multicast, sync, fetches, task: 0 };
+    let mut e = RecordEmitter { net, schedule, memory, image, clusters, multicast, sync, fetches, task: 0 };
     for (at, step) in schedule.steps.iter().enumerate() {
         memory.reads[at].iter().for_each(|&item| e.read(item));
         e.step(step);
     }
-    Program {
+    ClusterProgram {
         records: e.sync.finish(),
         constants: Vec::new(),
         ddr_bytes: image.bytes,
@@ -58,15 +59,15 @@ fn strides(info: &FeatureInfo, stored: &Region) -> [u32; 3] {
 }
 
 /// A box of bytes in a stored box, outermost dimension first: `[rows, columns, channels]`, or `[channels, rows, columns]` if planar.
-fn place(info: &FeatureInfo, base: u32, stored: &Region, region: &Region) -> Place {
+fn place(info: &FeatureInfo, base: u32, stored: &Region, region: &Region) -> StridedBox {
     let by = strides(info, stored);
     let offset = base + (0..3).map(|i| (region.lo[i] - stored.lo[i]) * by[i]).sum::<u32>();
     let [row, pixel] = if info.is_planar() { [by[2], by[0]] } else { [by[0], by[1]] };
-    Place { offset, row, pixel }
+    StridedBox { offset, row, pixel }
 }
 
 /// A copy of a box between two stored boxes. Dimensions that are consecutive in both are one.
-fn transfer(info: &FeatureInfo, region: &Region, from: Place, to: Place) -> Transfer {
+fn transfer(info: &FeatureInfo, region: &Region, from: StridedBox, to: StridedBox) -> Transfer {
     let ([rows, cols, channels], size) = (region.extents(), elem_bytes(info.elem));
     let [mut outer, mut inner, mut bytes] =
         if info.is_planar() { [channels, rows, cols * size] } else { [rows, cols, channels * size] };
@@ -86,7 +87,7 @@ fn transfer(info: &FeatureInfo, region: &Region, from: Place, to: Place) -> Tran
     Transfer { from, to, rows: outer, cols: inner, bytes }
 }
 
-impl Emitter<'_> {
+impl RecordEmitter<'_> {
     fn slice_buf(&self, slice: usize) -> usize {
         self.schedule.instances.len() + slice
     }
@@ -110,7 +111,7 @@ impl Emitter<'_> {
     /// Reads constants into the memories of a mask, by the cluster that has to wait for the fewest others.
     fn fetch(&mut self, slice: usize, u: usize, clusters: u32) {
         let (unit, buf) = (&self.schedule.slices[slice].units[u], self.slice_buf(slice));
-        let at = |offset| Place { offset, row: 0, pixel: 0 };
+        let at = |offset| StridedBox { offset, row: 0, pixel: 0 };
         let (from, to) = (at(self.image.slices[slice][u]), at(self.memory.bufs[buf].offset));
         let transfer = Transfer { from, to, rows: 1, cols: 1, bytes: unit.bytes };
         let record = Record::Fetch { transfer, clusters, event: self.sync.event() };
@@ -146,7 +147,7 @@ impl Emitter<'_> {
     }
 
     /// Computes a step on each cluster, and sends what is complete to those that need it.
-    fn step(&mut self, step: &Step) {
+    fn step(&mut self, step: &TileTask) {
         let (event, task) = (self.sync.event(), self.task);
         self.task += 1;
         for c in 0..self.clusters {
@@ -180,7 +181,7 @@ impl Emitter<'_> {
     }
 
     /// Stores what a step has completed in DDR.
-    fn save(&mut self, step: &Step) {
+    fn save(&mut self, step: &TileTask) {
         let instance = &self.schedule.instances[step.output];
         let (root, info) = (instance.root, &self.net.features[instance.root]);
         let Some(ddr) = self.image.features[root] else { return };
@@ -194,10 +195,10 @@ impl Emitter<'_> {
 }
 
 /// Arguments of records.
-impl Emitter<'_> {
+impl RecordEmitter<'_> {
     /// The tile of a box of a feature in a cluster.
     fn tile(&self, c: usize, id: InstanceId, feature: FeatureId, region: &Region) -> Tile {
-        let (part, instance): (Part, _) = (self.net.root(feature), &self.schedule.instances[id]);
+        let (part, instance): (ChannelSlice, _) = (self.net.root(feature), &self.schedule.instances[id]);
         let info = &self.net.features[instance.root];
         let (stored, [row, pixel, channel]) = (&instance.stored[c], strides(info, &instance.stored[c]));
         let first = region.in_root(part).lo;
@@ -209,7 +210,7 @@ impl Emitter<'_> {
         Tile { offset, row, pixel, channel: channel * part.step, rows, cols, channels, elem: info.elem }
     }
 
-    fn record(&self, c: usize, step: &Step, task: u32) -> Record {
+    fn record(&self, c: usize, step: &TileTask, task: u32) -> Record {
         let (layer, region) = (&self.net.layers[step.layer], &step.boxes[c]);
         let extents = self.net.features[layer.input].extents;
         let needed = layer.input_region(region, extents);
@@ -219,7 +220,7 @@ impl Emitter<'_> {
         let base = step.slice.map_or(0, |s| self.memory.bufs[self.slice_buf(s)].offset);
         let mut constants = places.into_iter().map(|at| base + at);
         match &layer.kind {
-            Kind::Conv(conv) => {
+            LayerKind::Conv(conv) => {
                 let weights = constants.next().unwrap_or(base);
                 let bias = conv.bias.as_ref().and_then(|_| constants.next());
                 Record::Conv(Conv {
@@ -238,16 +239,16 @@ impl Emitter<'_> {
                     stages: self.stages(c, step, layer, region, &mut constants),
                 })
             }
-            &Kind::Pool { window: info, is_max, divisor } => {
+            &LayerKind::Pool { window: info, is_max, divisor } => {
                 let (window, stages) =
                     (window(&info, region, &needed), self.stages(c, step, layer, region, &mut constants));
                 Record::Pool(Pool { task, input, output, window, is_max, divisor, stages })
             }
-            Kind::Map => {
+            LayerKind::Map => {
                 Record::Map(Map { task, input, output, stages: self.stages(c, step, layer, region, &mut constants) })
             }
-            Kind::Softmax => Record::Softmax(Softmax { task, input, output }),
-            &Kind::Lrn { size, numbers: [alpha, beta, bias] } => {
+            LayerKind::Softmax => Record::Softmax(Softmax { task, input, output }),
+            &LayerKind::Lrn { size, numbers: [alpha, beta, bias] } => {
                 let before = region.lo[2] - needed.lo[2];
                 Record::Lrn(Lrn { task, input, output, before, size, alpha, beta, bias })
             }
@@ -258,7 +259,7 @@ impl Emitter<'_> {
     fn stages(
         &self,
         c: usize,
-        step: &Step,
+        step: &TileTask,
         layer: &Layer,
         region: &Region,
         constants: &mut dyn Iterator<Item = u32>,

@@ -4,7 +4,7 @@ use super::memory::live_bytes_of;
 use super::network::{FeatureId, Network, Role};
 use super::schedule::{Choices, InstanceId, Schedule, schedule};
 use gradus_ir::Refusal;
-use gradus_simulators::cluster::Machine;
+use gradus_simulators::cluster::ClusterMachine;
 
 /// Largest number of changes.
 const ROUNDS: usize = 400;
@@ -23,7 +23,7 @@ pub type Failure = (usize, Refusal);
 ///
 /// # Errors
 /// The missing bytes and the op that needs them.
-pub fn fit(net: &Network, choices: &mut Choices, machine: &Machine) -> Result<(), Failure> {
+pub fn fit(net: &Network, choices: &mut Choices, machine: &ClusterMachine) -> Result<(), Failure> {
     let limit = u64::from(machine.spm - machine.reserved) * SHARE / 100;
     for _ in 0..ROUNDS {
         let schedule = schedule(net, choices, machine);

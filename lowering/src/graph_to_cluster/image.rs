@@ -1,14 +1,14 @@
 //! The image of DDR: constants in the order of use, operands, results, and features between groups.
 
-use super::memory::Memory;
+use super::memory::BufferPlacement;
 use super::network::{FeatureId, FeatureInfo, Network, Role, elem_bytes};
-use super::schedule::{Choices, Schedule, Unit, constant_lists, constant_places};
+use super::schedule::{Choices, ConstantUnit, Schedule, constant_lists, constant_places};
 use gradus_ir::Refusal;
-use gradus_simulators::cluster::{Extent, Machine};
+use gradus_simulators::cluster::{ClusterMachine, Extent};
 
 /// The contents of DDR.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Image {
+pub struct DdrImage {
     /// Bytes of the constants, which begin at byte 0.
     pub constants: u64,
     /// First byte of each unit of each slice.
@@ -36,14 +36,14 @@ pub fn image(
     net: &Network,
     schedule: &Schedule,
     choices: &Choices,
-    memory: &Memory,
-    machine: &Machine,
-) -> Result<Image, Refusal> {
+    memory: &BufferPlacement,
+    machine: &ClusterMachine,
+) -> Result<DdrImage, Refusal> {
     debug_assert_eq!(memory.bufs.len(), schedule.instances.len() + schedule.slices.len());
-    let mut image = Image { features: vec![None; net.features.len()], ..Image::default() };
+    let mut image = DdrImage { features: vec![None; net.features.len()], ..DdrImage::default() };
     let alignment = u64::from(machine.alignment);
     for slice in &schedule.slices {
-        let mut place = |unit: &Unit| {
+        let mut place = |unit: &ConstantUnit| {
             let first = image.constants.next_multiple_of(alignment);
             image.constants = first + u64::from(unit.bytes);
             u32::try_from(first).map_err(|_| Refusal::from(TOO_LARGE))
@@ -81,7 +81,7 @@ pub fn image(
 }
 
 /// Returns the constants of an image.
-pub fn constants(net: &Network, schedule: &Schedule, image: &Image) -> Vec<u8> {
+pub fn constants(net: &Network, schedule: &Schedule, image: &DdrImage) -> Vec<u8> {
     let mut bytes = vec![0; image.constants as usize];
     for (slice, places) in schedule.slices.iter().zip(&image.slices) {
         let layer = &net.layers[slice.layer];

@@ -2,7 +2,7 @@
 
 use super::schedule::{InstanceId, Schedule};
 use gradus_plan::{Budget, Buffer, Pool, Problem, plan};
-use gradus_simulators::cluster::Machine;
+use gradus_simulators::cluster::ClusterMachine;
 use std::ops::ControlFlow;
 
 /// Something that is read from DDR.
@@ -29,7 +29,7 @@ pub struct Buf {
 
 /// The places of all buffers, the same in all clusters.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Memory {
+pub struct BufferPlacement {
     /// Buffers of instances, then of slices.
     pub bufs: Vec<Buf>,
     /// The reads that begin before each step, in order.
@@ -71,7 +71,12 @@ pub struct Missing {
 ///
 /// # Errors
 /// The memory that is missing.
-pub fn assign(schedule: &Schedule, machine: &Machine, fill: u64, effort: u64) -> Result<Memory, Missing> {
+pub fn assign(
+    schedule: &Schedule,
+    machine: &ClusterMachine,
+    fill: u64,
+    effort: u64,
+) -> Result<BufferPlacement, Missing> {
     let capacity = u64::from(machine.spm - machine.reserved);
     let mut worst = Missing { bytes: 0, step: 0 };
     let attempts = if fill > 0 { &ATTEMPTS[..] } else { &ATTEMPTS[ATTEMPTS.len() - 1..] };
@@ -92,21 +97,21 @@ pub fn assign(schedule: &Schedule, machine: &Machine, fill: u64, effort: u64) ->
 }
 
 /// The buffers with the steps that need them.
-fn live_ranges(schedule: &Schedule, machine: &Machine) -> Memory {
+fn live_ranges(schedule: &Schedule, machine: &ClusterMachine) -> BufferPlacement {
     let aligned = |bytes: u32| bytes.next_multiple_of(machine.alignment);
     let buf = |steps: [usize; 2], bytes| Buf { start: steps[0], end: steps[1] + 1, bytes: aligned(bytes), offset: 0 };
     let instances = schedule.instances.iter().map(|i| buf(i.steps, i.bytes));
     let slices = schedule.slices.iter().map(|s| buf(s.steps, s.bytes()));
-    Memory { bufs: instances.chain(slices).collect(), ..Memory::default() }
+    BufferPlacement { bufs: instances.chain(slices).collect(), ..BufferPlacement::default() }
 }
 
 /// Returns the live bytes in each step of a schedule in which reads begin as late as possible.
-pub fn live_bytes_of(schedule: &Schedule, machine: &Machine) -> Vec<u64> {
+pub fn live_bytes_of(schedule: &Schedule, machine: &ClusterMachine) -> Vec<u64> {
     live_bytes(&live_ranges(schedule, machine), schedule)
 }
 
 /// The live bytes in each step.
-fn live_bytes(memory: &Memory, schedule: &Schedule) -> Vec<u64> {
+fn live_bytes(memory: &BufferPlacement, schedule: &Schedule) -> Vec<u64> {
     let mut live = vec![0_u64; schedule.steps.len()];
     for buf in &memory.bufs {
         live[buf.start..buf.end].iter_mut().for_each(|n| *n += u64::from(buf.bytes));
@@ -116,7 +121,7 @@ fn live_bytes(memory: &Memory, schedule: &Schedule) -> Vec<u64> {
 
 /// Chooses the steps before which reads begin: in the order of use, as early as the live bytes stay within `limit` and at most `ahead` steps
 /// early.
-fn read_early(memory: &mut Memory, schedule: &Schedule, mut live: Vec<u64>, limit: u64, ahead: usize) {
+fn read_early(memory: &mut BufferPlacement, schedule: &Schedule, mut live: Vec<u64>, limit: u64, ahead: usize) {
     memory.reads = vec![Vec::new(); live.len()];
     let first_slice = schedule.instances.len();
     let loaded = (0..first_slice).filter(|&i| schedule.instances[i].is_loaded).map(Item::Instance);
@@ -148,7 +153,7 @@ fn read_early(memory: &mut Memory, schedule: &Schedule, mut live: Vec<u64>, limi
 }
 
 /// Assigns offsets, or returns the bytes beyond the capacity.
-fn offsets(memory: &mut Memory, machine: &Machine, capacity: u64, effort: u64) -> Result<(), u64> {
+fn offsets(memory: &mut BufferPlacement, machine: &ClusterMachine, capacity: u64, effort: u64) -> Result<(), u64> {
     let alignment = u64::from(machine.alignment);
     let buffer = |b: &Buf| Buffer { alignment, ..Buffer::new(b.start as i64, b.end as i64, u64::from(b.bytes)) };
     let buffers = memory.bufs.iter().map(buffer).collect();

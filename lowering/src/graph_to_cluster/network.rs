@@ -11,7 +11,7 @@ pub type LayerId = usize;
 
 /// A range of channels of another feature: channel `c` is its channel `first + step * c`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Part {
+pub struct ChannelSlice {
     /// The feature of which it is a part.
     pub whole: FeatureId,
     /// First channel.
@@ -39,7 +39,7 @@ pub struct FeatureInfo {
     /// Element type.
     pub elem: Elem,
     /// The feature of which it is a part.
-    pub part_of: Option<Part>,
+    pub part_of: Option<ChannelSlice>,
     /// Where it comes from or goes to. Operands and results are `[channels, rows, cols]` in DDR and in the memories of clusters.
     pub role: Role,
 }
@@ -110,7 +110,7 @@ pub struct ConvInfo {
 
 /// The function of a layer, before its stages.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Kind {
+pub enum LayerKind {
     /// A convolution.
     Conv(ConvInfo),
     /// A pool.
@@ -147,7 +147,7 @@ pub struct Layer {
     /// The feature that it writes.
     pub output: FeatureId,
     /// Function.
-    pub kind: Kind,
+    pub kind: LayerKind,
     /// Stages before the store.
     pub stages: Vec<StageInfo>,
 }
@@ -160,13 +160,13 @@ impl Layer {
 
     /// Whether channels can be divided.
     pub fn divides_channels(&self) -> bool {
-        !matches!(self.kind, Kind::Softmax)
+        !matches!(self.kind, LayerKind::Softmax)
     }
 
     /// Bytes of constants of one output channel.
     pub fn channel_bytes(&self, channels: u32) -> usize {
         let conv = match &self.kind {
-            Kind::Conv(conv) => (conv.weights.len() + conv.bias.as_ref().map_or(0, Vec::len)) / channels as usize,
+            LayerKind::Conv(conv) => (conv.weights.len() + conv.bias.as_ref().map_or(0, Vec::len)) / channels as usize,
             _ => 0,
         };
         conv + self.stages.iter().map(|s| s.size * s.lists.len()).sum::<usize>()
@@ -174,7 +174,7 @@ impl Layer {
 
     /// Whether the layer has constants.
     pub fn has_constants(&self) -> bool {
-        matches!(self.kind, Kind::Conv(_)) || self.stages.iter().any(|s| !s.lists.is_empty())
+        matches!(self.kind, LayerKind::Conv(_)) || self.stages.iter().any(|s| !s.lists.is_empty())
     }
 }
 
@@ -189,11 +189,14 @@ pub struct Network {
 
 impl Network {
     /// Returns the feature that is no part of another, and the channels in it: the first and their distance.
-    pub fn root(&self, id: FeatureId) -> Part {
-        let (mut part, mut info) = (Part { whole: id, first: 0, step: 1 }, &self.features[id]);
+    pub fn root(&self, id: FeatureId) -> ChannelSlice {
+        let (mut part, mut info) = (ChannelSlice { whole: id, first: 0, step: 1 }, &self.features[id]);
         while let Some(outer) = info.part_of {
-            part =
-                Part { whole: outer.whole, first: outer.first + outer.step * part.first, step: part.step * outer.step };
+            part = ChannelSlice {
+                whole: outer.whole,
+                first: outer.first + outer.step * part.first,
+                step: part.step * outer.step,
+            };
             info = &self.features[outer.whole];
         }
         part

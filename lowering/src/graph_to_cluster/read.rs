@@ -6,13 +6,13 @@
 //! | `elementwise.rs` | functions of one element, sums, products: stages |
 //! | `movement.rs` | concatenations, slices, channel shuffles, reshapes: parts of features |
 
+mod affine_tables;
 mod elementwise;
-mod lines;
 mod movement;
 mod product;
 
 use super::compile::Settings;
-use super::network::{FeatureId, FeatureInfo, Kind, Layer, Network, Part, Role, StageInfo};
+use super::network::{ChannelSlice, FeatureId, FeatureInfo, Layer, LayerKind, Network, Role, StageInfo};
 use crate::emit::source_name;
 use gradus_dialects::graph::{
     AddOp, AveragePoolOp, BatchNormalizationOp, CastOp, ClipOp, ConcatOp, ConvOp, DequantizeLinearOp, DropoutOp,
@@ -148,7 +148,7 @@ impl<'m> Reader<'m> {
     }
 
     /// Adds a part of a feature: `channels` channels.
-    fn part(&mut self, part: Part, channels: u32) -> FeatureId {
+    fn part(&mut self, part: ChannelSlice, channels: u32) -> FeatureId {
         let whole = &self.net.features[part.whole];
         let extents = [whole.extents[0], whole.extents[1], channels];
         self.new_feature(FeatureInfo { extents, part_of: Some(part), role: Role::Inner, elem: whole.elem })
@@ -218,7 +218,7 @@ impl<'m> Reader<'m> {
 
     /// A layer that copies a feature, without an output.
     fn copy(&self, op: Op, input: FeatureId) -> Layer {
-        Layer { name: self.name(op), source: self.source, input, output: 0, kind: Kind::Map, stages: Vec::new() }
+        Layer { name: self.name(op), source: self.source, input, output: 0, kind: LayerKind::Map, stages: Vec::new() }
     }
 
     /// Applies a stage to a value, in the layer that computes it if that is possible.
@@ -249,7 +249,7 @@ impl<'m> Reader<'m> {
         // Other values may be views of the same feature.
         let is_viewed = self.features.values().chain(self.flat.values()).filter(|&&other| other == id).count() > 1;
         let is_whole = info.part_of.is_none() && !self.net.has_parts(id);
-        let takes_stages = !matches!(self.net.layers[layer].kind, Kind::Softmax | Kind::Lrn { .. });
+        let takes_stages = !matches!(self.net.layers[layer].kind, LayerKind::Softmax | LayerKind::Lrn { .. });
         (is_only && !is_read && !is_viewed && is_whole && takes_stages).then_some(layer)
     }
 

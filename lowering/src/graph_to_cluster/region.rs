@@ -1,6 +1,6 @@
 //! Boxes of a feature: `[rows, cols, channels]`.
 
-use super::network::{ConvInfo, FeatureId, Kind, Layer, LayerId, Network, Part, WindowInfo};
+use super::network::{ChannelSlice, ConvInfo, FeatureId, Layer, LayerId, LayerKind, Network, WindowInfo};
 
 /// A box: rows, columns and channels from `lo` to `hi`, exclusive. Empty if an extent is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -59,7 +59,7 @@ impl Region {
     }
 
     /// The box, of a part of a feature, in the feature that is no part: the hull of its channels.
-    pub fn in_root(&self, part: Part) -> Region {
+    pub fn in_root(&self, part: ChannelSlice) -> Region {
         if self.is_empty() {
             return Region::default();
         }
@@ -101,7 +101,7 @@ impl Layer {
             return Region::default();
         }
         let mut region = *output;
-        if let Kind::Conv(ConvInfo { window, .. }) | Kind::Pool { window, .. } = &self.kind {
+        if let LayerKind::Conv(ConvInfo { window, .. }) | LayerKind::Pool { window, .. } = &self.kind {
             for (axis, &extent) in extents.iter().enumerate().take(2) {
                 let (lo, hi) = receptive(window, axis, output.lo[axis], output.hi[axis], extent);
                 region = region.with(axis, lo, hi);
@@ -109,10 +109,10 @@ impl Layer {
         }
         let (lo, hi) = (output.lo[2], output.hi[2]);
         let (lo, hi) = match &self.kind {
-            Kind::Conv(conv) => group_range(conv, lo, hi),
-            Kind::Softmax => (0, extents[2]),
-            Kind::Lrn { size, .. } => (lo.saturating_sub(size / 2), (hi + size / 2).min(extents[2])),
-            Kind::Pool { .. } | Kind::Map => (lo, hi),
+            LayerKind::Conv(conv) => group_range(conv, lo, hi),
+            LayerKind::Softmax => (0, extents[2]),
+            LayerKind::Lrn { size, .. } => (lo.saturating_sub(size / 2), (hi + size / 2).min(extents[2])),
+            LayerKind::Pool { .. } | LayerKind::Map => (lo, hi),
         };
         region.with(2, lo, hi)
     }
@@ -128,7 +128,7 @@ impl Layer {
     /// Number of products of an output box.
     pub fn products(&self, output: &Region) -> u64 {
         match &self.kind {
-            Kind::Conv(conv) => {
+            LayerKind::Conv(conv) => {
                 let taps = u64::from(conv.window.kernel[0]) * u64::from(conv.window.kernel[1]);
                 output.len() * taps * u64::from(conv.group_in)
             }
@@ -138,11 +138,11 @@ impl Layer {
 
     /// Whether the layer only copies its input.
     pub fn is_copy(&self) -> bool {
-        matches!(self.kind, Kind::Map) && self.stages.is_empty()
+        matches!(self.kind, LayerKind::Map) && self.stages.is_empty()
     }
 
     /// Number of input channels of a group of a convolution; 0 of other layers.
     pub fn depth(&self) -> u32 {
-        if let Kind::Conv(conv) = &self.kind { conv.group_in } else { 0 }
+        if let LayerKind::Conv(conv) = &self.kind { conv.group_in } else { 0 }
     }
 }

@@ -1,9 +1,9 @@
 //! Steps in order, the instances of features that they read and write in the memories of clusters, and the constants that they need.
 
-use super::network::{Edges, FeatureId, Kind, Layer, LayerId, Network, Part, Role, elem_bytes};
+use super::network::{ChannelSlice, Edges, FeatureId, Layer, LayerId, LayerKind, Network, Role, elem_bytes};
 use super::region::Region;
 use super::split::Split;
-use gradus_simulators::cluster::Machine;
+use gradus_simulators::cluster::ClusterMachine;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ pub type InstanceId = usize;
 /// Consecutive layers that are executed tile by tile. A tile is a range of rows of the results of the group; the layers before them compute
 /// the rows that these need.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Group {
+pub struct TiledLayers {
     /// Layers.
     pub layers: Range<LayerId>,
     /// Number of tiles.
@@ -26,7 +26,7 @@ pub struct Choices {
     /// Division of each layer.
     pub splits: Vec<Split>,
     /// Groups, in order.
-    pub groups: Vec<Group>,
+    pub groups: Vec<TiledLayers>,
     /// For each feature that is no part of another, whether it is in DDR between groups.
     pub in_ddr: Vec<bool>,
     /// Largest number of bytes of constants that are read at once.
@@ -37,7 +37,7 @@ pub struct Choices {
 
 /// A layer on a tile and on the channels whose constants are read at once: a task of each cluster.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Step {
+pub struct TileTask {
     /// The layer.
     pub layer: LayerId,
     /// Box that each cluster computes, in the output.
@@ -58,7 +58,7 @@ pub struct Step {
 
 /// A feature in the memories of clusters.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Instance {
+pub struct FeatureInstance {
     /// The feature, which is no part of another.
     pub root: FeatureId,
     /// Box that each cluster reads.
@@ -77,7 +77,7 @@ pub struct Instance {
 
 /// Constants of a range of output channels of a layer.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Unit {
+pub struct ConstantUnit {
     /// Channels.
     pub channels: Range<u32>,
     /// Clusters that need them, as a mask.
@@ -92,7 +92,7 @@ pub struct Slice {
     /// The layer.
     pub layer: LayerId,
     /// One for each range of channels. Their masks are disjoint.
-    pub units: Vec<Unit>,
+    pub units: Vec<ConstantUnit>,
     /// First step that needs them, and the last.
     pub steps: [usize; 2],
 }
@@ -104,7 +104,7 @@ impl Slice {
     }
 
     /// The constants of a cluster.
-    pub fn unit(&self, cluster: usize) -> Option<&Unit> {
+    pub fn unit(&self, cluster: usize) -> Option<&ConstantUnit> {
         self.units.iter().find(|unit| unit.clusters >> cluster & 1 == 1)
     }
 }
@@ -113,9 +113,9 @@ impl Slice {
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Schedule {
     /// Steps in order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<TileTask>,
     /// Instances.
-    pub instances: Vec<Instance>,
+    pub instances: Vec<FeatureInstance>,
     /// Constants, in the order of first use.
     pub slices: Vec<Slice>,
     /// The slices of each layer.
@@ -128,8 +128,8 @@ type TileId = (usize, u32);
 struct Scheduler<'a> {
     net: &'a Network,
     choices: &'a Choices,
-    machine: &'a Machine,
-    roots: Vec<Part>,
+    machine: &'a ClusterMachine,
+    roots: Vec<ChannelSlice>,
     /// For each root, whether it exists within one tile only.
     is_local: Vec<bool>,
     edges: Edges,
@@ -142,7 +142,7 @@ struct Scheduler<'a> {
 }
 
 /// Orders the steps of a network.
-pub fn schedule(net: &Network, choices: &Choices, machine: &Machine) -> Schedule {
+pub fn schedule(net: &Network, choices: &Choices, machine: &ClusterMachine) -> Schedule {
     let mut s = Scheduler::new(net, choices, machine);
     for (g, group) in choices.groups.iter().enumerate() {
         for tile in 0..group.tiles {
@@ -153,8 +153,8 @@ pub fn schedule(net: &Network, choices: &Choices, machine: &Machine) -> Schedule
 }
 
 impl<'a> Scheduler<'a> {
-    fn new(net: &'a Network, choices: &'a Choices, machine: &'a Machine) -> Scheduler<'a> {
-        let roots: Vec<Part> = (0..net.features.len()).map(|id| net.root(id)).collect();
+    fn new(net: &'a Network, choices: &'a Choices, machine: &'a ClusterMachine) -> Scheduler<'a> {
+        let roots: Vec<ChannelSlice> = (0..net.features.len()).map(|id| net.root(id)).collect();
         let mut group_of = vec![0; net.layers.len()];
         for (g, group) in choices.groups.iter().enumerate() {
             group_of[group.layers.clone()].fill(g);
@@ -183,7 +183,7 @@ impl<'a> Scheduler<'a> {
 
     /// Returns the boxes of the outputs of a group's layers in a tile.
     fn regions(&self, g: usize, tile: u32) -> Vec<Region> {
-        let Group { layers, tiles } = self.choices.groups[g].clone();
+        let TiledLayers { layers, tiles } = self.choices.groups[g].clone();
         let mut regions: Vec<Region> = vec![Region::default(); layers.len()];
         for l in layers.clone().rev() {
             let output = self.net.layers[l].output;
@@ -267,7 +267,7 @@ impl<'a> Scheduler<'a> {
             self.saved_until[self.roots[layer.output].whole] = at + 1;
         }
         let (input, others) = (instances[0], instances.split_off(1));
-        self.out.steps.push(Step { layer: l, boxes, input, output, others, slice, ready, saved });
+        self.out.steps.push(TileTask { layer: l, boxes, input, output, others, slice, ready, saved });
     }
 
     /// Returns the boxes that are complete after a layer. Interleaved parts are complete with the last of them.
@@ -303,7 +303,7 @@ impl<'a> Scheduler<'a> {
         let (instances, available) = (&mut self.out.instances, self.saved_until[root]);
         let id = *self.known.entry(key).or_insert_with(|| {
             let none = vec![Region::default(); clusters];
-            instances.push(Instance {
+            instances.push(FeatureInstance {
                 root,
                 needs: none.clone(),
                 stored: none,
@@ -360,7 +360,7 @@ impl<'a> Scheduler<'a> {
                 let n = most.min(range.len() as u32);
                 let at = |i: u32| range.start + (range.len() as u64 * u64::from(i) / u64::from(n)) as u32;
                 let channels = at(i.min(n))..at((i + 1).min(n));
-                (i < n).then(|| Unit { bytes: bytes(channels.len() as u32), channels, clusters: *clusters })
+                (i < n).then(|| ConstantUnit { bytes: bytes(channels.len() as u32), channels, clusters: *clusters })
             };
             let units = ranges.iter().filter_map(unit).collect();
             self.out.slices.push(Slice { layer: l, units, steps: [usize::MAX, 0] });
@@ -395,7 +395,7 @@ pub fn constant_places(layer: &Layer, channels: u32) -> (Vec<u32>, u32) {
 /// Returns the lists of constants of a layer with the bytes per output channel; 0 if a list is for all.
 pub fn constant_lists(layer: &Layer) -> impl Iterator<Item = (&[u8], usize)> {
     let conv = match &layer.kind {
-        Kind::Conv(conv) => {
+        LayerKind::Conv(conv) => {
             let taps = conv.window.kernel[0] as usize * conv.window.kernel[1] as usize;
             let size = taps * conv.group_in as usize * elem_bytes(conv.weights_elem) as usize;
             vec![(&conv.weights[..], size)].into_iter().chain(conv.bias.as_ref().map(|b| (&b[..], 4))).collect()

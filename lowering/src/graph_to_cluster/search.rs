@@ -9,9 +9,9 @@ use super::fit::{Failure, fit};
 use super::image::constants;
 use super::network::{FeatureInfo, Network, Role, elem_bytes};
 use super::region::Region;
-use super::schedule::{Choices, Group, constant_places};
+use super::schedule::{Choices, TiledLayers, constant_places};
 use super::split::Split;
-use gradus_simulators::cluster::Machine;
+use gradus_simulators::cluster::ClusterMachine;
 
 /// Prices of constants, features and copies with which divisions are chosen.
 const PRICES: [[f64; 3]; 11] = [
@@ -68,7 +68,7 @@ struct Least {
 }
 
 impl Least {
-    fn new(net: &Network, machine: &Machine) -> Least {
+    fn new(net: &Network, machine: &ClusterMachine) -> Least {
         let bytes = |info: &FeatureInfo| {
             let is_moved = info.part_of.is_none() && info.role != Role::Inner;
             u64::from(is_moved) * Region::whole(info.extents).len() * u64::from(elem_bytes(info.elem))
@@ -84,9 +84,9 @@ impl Least {
     }
 }
 
-struct Search<'a> {
+struct CandidateSearch<'a> {
     net: &'a Network,
-    machine: &'a Machine,
+    machine: &'a ClusterMachine,
     settings: Settings,
     least: Least,
     best: Option<Compiled>,
@@ -110,11 +110,11 @@ struct Search<'a> {
 /// The memory of a cluster does not suffice for a layer.
 pub fn compile(
     net: &Network,
-    machine: &Machine,
+    machine: &ClusterMachine,
     settings: Settings,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Compiled, Failure> {
-    let mut search = Search {
+    let mut search = CandidateSearch {
         net,
         machine,
         settings,
@@ -148,7 +148,7 @@ fn most_clusters(splits: &[Split]) -> u32 {
     splits.iter().map(|split| split.clusters).max().unwrap_or(0)
 }
 
-impl Search<'_> {
+impl CandidateSearch<'_> {
     /// Tries the divisions of the chooser among the first clusters, or rows.
     fn divide(&mut self, clusters: u32) {
         let prices = PRICES.map(|[constants, features, copies]| Prices { constants, features, copies });
@@ -173,7 +173,7 @@ impl Search<'_> {
     fn simple(&self, splits: Vec<Split>) -> Choices {
         Choices {
             splits,
-            groups: (0..self.net.layers.len()).map(|l| Group { layers: l..l + 1, tiles: 1 }).collect(),
+            groups: (0..self.net.layers.len()).map(|l| TiledLayers { layers: l..l + 1, tiles: 1 }).collect(),
             in_ddr: vec![false; self.net.features.len()],
             slice: self.machine.slice,
             fill: 100,
@@ -251,12 +251,14 @@ impl Search<'_> {
             for tiles in TILES {
                 let mut choices = base.clone();
                 let rest = base.groups.iter().filter(|g| g.layers.end > layers).cloned();
-                let whole = |g: Group| match g.layers.start < layers {
-                    true => g.layers.filter(|&l| l >= layers).map(|l| Group { layers: l..l + 1, tiles: 1 }).collect(),
+                let whole = |g: TiledLayers| match g.layers.start < layers {
+                    true => {
+                        g.layers.filter(|&l| l >= layers).map(|l| TiledLayers { layers: l..l + 1, tiles: 1 }).collect()
+                    }
                     false => vec![g],
                 };
                 choices.groups =
-                    std::iter::once(Group { layers: 0..layers, tiles }).chain(rest.flat_map(whole)).collect();
+                    std::iter::once(TiledLayers { layers: 0..layers, tiles }).chain(rest.flat_map(whole)).collect();
                 self.attempt(format!("the first {layers} layers in {tiles} tiles"), choices);
             }
         }
@@ -274,7 +276,7 @@ impl Search<'_> {
                     let mut choices = best.choices.clone();
                     let (layers, tiles) = (a.layers.start..b.layers.end, a.tiles.max(b.tiles));
                     let name = format!("layers {} to {} in {tiles} tiles", layers.start, layers.end - 1);
-                    choices.groups.splice(at..at + 2, [Group { layers, tiles }]);
+                    choices.groups.splice(at..at + 2, [TiledLayers { layers, tiles }]);
                     if self.attempt(name, choices) {
                         changed = true;
                         continue;

@@ -4,7 +4,7 @@
 //! that are known to be complete. A transfer is complete, for the cluster where it counts an event, after a wait for this event. Each event that
 //! is placed orders two accesses that nothing else orders: none is redundant.
 
-use gradus_simulators::cluster::{Access, Memory, Record, Runs, accesses};
+use gradus_simulators::cluster::{MemoryId, Record, RecordAccess, Runs, accesses};
 use rustc_hash::FxHashMap;
 
 /// The records of clusters that are known to be complete.
@@ -16,7 +16,7 @@ type Conditions = Vec<u32>;
 /// A record that is to be appended, with its accesses and the conditions under which it may begin.
 pub struct Next {
     record: Record,
-    list: Vec<Access>,
+    list: Vec<RecordAccess>,
     conditions: Conditions,
 }
 
@@ -37,7 +37,7 @@ enum Done {
 }
 
 /// An access that later ones may have to follow.
-struct Entry {
+struct PendingAccess {
     runs: Runs,
     /// End of the runs.
     end: u64,
@@ -48,7 +48,7 @@ struct Entry {
 /// The accesses to a memory.
 #[derive(Default)]
 struct Ledger {
-    entries: Vec<Entry>,
+    entries: Vec<PendingAccess>,
     /// Number of entries at which those that all clusters know to be complete are removed.
     limit: usize,
 }
@@ -146,7 +146,7 @@ impl Sync {
         for access in list {
             let done = match (counts, access.memory) {
                 (None, _) => Done::Record { cluster, count },
-                (Some((event, _)), Memory::Cluster(d)) if access.writes => Done::Transfer { event, clusters: 1 << d },
+                (Some((event, _)), MemoryId::Cluster(d)) if access.writes => Done::Transfer { event, clusters: 1 << d },
                 (Some((event, clusters)), _) => Done::Transfer { event, clusters },
             };
             self.note(access, done);
@@ -165,29 +165,30 @@ impl Sync {
 /// Accesses.
 impl Sync {
     /// Returns the accesses of a record but for those to constants.
-    fn list(&self, cluster: usize, record: &Record) -> Vec<Access> {
+    fn list(&self, cluster: usize, record: &Record) -> Vec<RecordAccess> {
         let mut list = Vec::new();
         accesses(record, cluster, &mut |access| {
-            if access.memory != Memory::Ddr || access.runs.end() > self.variable {
+            if access.memory != MemoryId::Ddr || access.runs.end() > self.variable {
                 list.push(access);
             }
         });
         list
     }
 
-    fn ledger(&self, memory: Memory) -> usize {
+    fn ledger(&self, memory: MemoryId) -> usize {
         match memory {
-            Memory::Cluster(i) => i,
-            Memory::Ddr => self.clusters,
+            MemoryId::Cluster(i) => i,
+            MemoryId::Ddr => self.clusters,
         }
     }
 
     /// Returns the ends of earlier accesses that a list must follow, except those that the clusters of a mask know to be complete.
-    fn conflicts(&self, actors: u32, list: &[Access]) -> Vec<Done> {
+    fn conflicts(&self, actors: u32, list: &[RecordAccess]) -> Vec<Done> {
         let mut found = Vec::new();
-        for Access { memory, writes, runs } in list {
+        for RecordAccess { memory, writes, runs } in list {
             let (first, end) = (runs.first, runs.end());
-            let near = |entry: &&Entry| entry.runs.first < end && first < entry.end && (entry.writes || *writes);
+            let near =
+                |entry: &&PendingAccess| entry.runs.first < end && first < entry.end && (entry.writes || *writes);
             for entry in self.ledgers[self.ledger(*memory)].entries.iter().filter(near) {
                 let is_ordered = found.contains(&entry.done) || self.is_known(actors, entry.done);
                 if !is_ordered && entry.runs.meets(runs) {
@@ -199,15 +200,15 @@ impl Sync {
     }
 
     /// Notes an access. Earlier ones to bytes that it writes, which it follows, are forgotten.
-    fn note(&mut self, access: Access, done: Done) {
+    fn note(&mut self, access: RecordAccess, done: Done) {
         let at = self.ledger(access.memory);
-        let Access { writes, runs, .. } = access;
-        let is_later = |entry: &Entry| match (entry.done, done) {
+        let RecordAccess { writes, runs, .. } = access;
+        let is_later = |entry: &PendingAccess| match (entry.done, done) {
             (Done::Record { cluster: a, .. }, Done::Record { cluster: b, .. }) => !entry.writes && a == b,
             _ => false,
         };
         self.ledgers[at].entries.retain(|entry| !((writes || is_later(entry)) && runs.covers(&entry.runs)));
-        self.ledgers[at].entries.push(Entry { runs, end: runs.end(), writes, done });
+        self.ledgers[at].entries.push(PendingAccess { runs, end: runs.end(), writes, done });
         if self.ledgers[at].entries.len() >= self.ledgers[at].limit {
             let mut entries = std::mem::take(&mut self.ledgers[at].entries);
             entries.retain(|entry| !self.is_known(u32::MAX, entry.done));

@@ -2,10 +2,10 @@
 
 use super::compile::Settings;
 use super::network::{
-    ConvInfo, FeatureId, FeatureInfo, Kind, Layer, Network, Part, Role, StageInfo, WindowInfo, elem_bytes,
+    ChannelSlice, ConvInfo, FeatureId, FeatureInfo, Layer, LayerKind, Network, Role, StageInfo, WindowInfo, elem_bytes,
 };
 use super::search::compile;
-use gradus_simulators::cluster::{Elem, Machine, Program, Record, Scale, Simulator, Stage, Tile};
+use gradus_simulators::cluster::{ClusterMachine, ClusterProgram, Elem, Record, Scale, Simulator, Stage, Tile};
 
 /// A generator of numbers (xorshift).
 struct Random(u64);
@@ -99,10 +99,10 @@ impl Draw {
             zero,
             weights_zero: 0,
         };
-        self.layer(input, [rows, cols, kernels], Kind::Conv(info), stages)
+        self.layer(input, [rows, cols, kernels], LayerKind::Conv(info), stages)
     }
 
-    fn layer(&mut self, input: FeatureId, extents: [u32; 3], kind: Kind, mut stages: Vec<StageInfo>) -> FeatureId {
+    fn layer(&mut self, input: FeatureId, extents: [u32; 3], kind: LayerKind, mut stages: Vec<StageInfo>) -> FeatureId {
         let equal: Vec<FeatureId> = (0..self.net.features.len())
             .filter(|&f| self.net.features[f].extents == extents && self.is_written(f))
             .collect();
@@ -135,17 +135,24 @@ impl Draw {
         let is_interleaved = self.random.below(2) == 0;
         for i in 0..2 {
             let part = match is_interleaved {
-                true => Part { whole, first: i, step: 2 },
-                false => Part { whole, first: i * channels, step: 1 },
+                true => ChannelSlice { whole, first: i, step: 2 },
+                false => ChannelSlice { whole, first: i * channels, step: 1 },
             };
             let output = self.feature([rows, cols, channels], Role::Inner);
             self.net.features[output].part_of = Some(part);
             let stages = vec![StageInfo::plain(Stage::Clamp { low: -40.0 + i as f32, high: 100.0 })];
-            self.net.layers.push(Layer { name: "part".into(), source: 0, input: a, output, kind: Kind::Map, stages });
+            self.net.layers.push(Layer {
+                name: "part".into(),
+                source: 0,
+                input: a,
+                output,
+                kind: LayerKind::Map,
+                stages,
+            });
         }
         let (first, count) = (self.random.below(channels), self.random.up_to(channels));
         let slice = self.feature([rows, cols, count], Role::Inner);
-        self.net.features[slice].part_of = Some(Part { whole, first, step: 1 });
+        self.net.features[slice].part_of = Some(ChannelSlice { whole, first, step: 1 });
         slice
     }
 
@@ -153,7 +160,7 @@ impl Draw {
         let extents = self.net.features[input].extents;
         // Each window has an element that is not padding.
         let (window, [rows, cols]) = self.window(extents, 1);
-        self.layer(input, [rows, cols, extents[2]], Kind::Pool { window, is_max: true, divisor: 0 }, Vec::new())
+        self.layer(input, [rows, cols, extents[2]], LayerKind::Pool { window, is_max: true, divisor: 0 }, Vec::new())
     }
 
     fn network(seed: u64) -> Network {
@@ -176,7 +183,7 @@ impl Draw {
             source: 0,
             input: last,
             output: result,
-            kind: Kind::Map,
+            kind: LayerKind::Map,
             stages: Vec::new(),
         });
         draw.net
@@ -220,15 +227,15 @@ impl Values<'_> {
 
     fn function(&self, layer: &Layer, [y, x, k]: [u32; 3]) -> f64 {
         match &layer.kind {
-            Kind::Map => self.get(layer.input, [y, x, k]),
-            Kind::Pool { window, .. } => {
+            LayerKind::Map => self.get(layer.input, [y, x, k]),
+            LayerKind::Pool { window, .. } => {
                 let taps = self.taps(layer.input, window, [y, x]);
                 taps.iter()
                     .filter_map(|t| t.1)
                     .map(|[i, j]| self.get(layer.input, [i, j, k]))
                     .fold(f64::NEG_INFINITY, f64::max)
             }
-            Kind::Conv(conv) => {
+            LayerKind::Conv(conv) => {
                 let number = |bytes: &[u8], i: usize| match bytes.len() {
                     _ if conv.weights_elem == Elem::F32 => f64::from(f32::from_le_bytes([
                         bytes[4 * i],
@@ -254,7 +261,7 @@ impl Values<'_> {
                 }
                 sum
             }
-            Kind::Softmax | Kind::Lrn { .. } => unreachable!("not drawn"),
+            LayerKind::Softmax | LayerKind::Lrn { .. } => unreachable!("not drawn"),
         }
     }
 
@@ -295,7 +302,7 @@ fn planar(extents: [u32; 3]) -> impl Iterator<Item = [u32; 3]> {
 }
 
 /// Runs a network on the clusters and by plain loops. Returns whether it fits into the memories.
-fn run(net: &Network, machine: &Machine, settings: Settings, seed: u64) -> bool {
+fn run(net: &Network, machine: &ClusterMachine, settings: Settings, seed: u64) -> bool {
     let compiled = match compile(net, machine, settings, &mut |_| ()) {
         Ok(compiled) => compiled,
         Err((source, refusal)) => {
@@ -342,7 +349,8 @@ fn random_networks_agree_with_plain_loops() {
         let mut random = Random::new(seed ^ 0x1234_5678);
         let spm = [2 << 10, 6 << 10, 24 << 10, 1 << 20][random.below(4) as usize];
         let slice = [64, 500, 350_000][random.below(3) as usize];
-        let machine = Machine { clusters: random.up_to(7), spm, reserved: 0, slice, ..Machine::default() };
+        let machine =
+            ClusterMachine { clusters: random.up_to(7), spm, reserved: 0, slice, ..ClusterMachine::default() };
         let mut settings = Settings::default();
         for (_, setting) in settings.names() {
             *setting = random.below(6) > 0;
@@ -353,7 +361,7 @@ fn random_networks_agree_with_plain_loops() {
 }
 
 /// Whether a program without one of its notifications, counted by the wait for it, passes the check.
-fn is_redundant(simulator: &Simulator, program: &Program, [cluster, index]: [usize; 2]) -> bool {
+fn is_redundant(simulator: &Simulator, program: &ClusterProgram, [cluster, index]: [usize; 2]) -> bool {
     let Record::Notify { clusters, event } = program.records[cluster][index] else { return false };
     let mut changed = program.clone();
     changed.records[cluster].remove(index);
@@ -376,7 +384,7 @@ fn no_notification_is_redundant() {
         let mut random = Random::new(seed ^ 0x77);
         let spm = [6 << 10, 24 << 10, 1 << 20][random.below(3) as usize];
         // Work takes long beside waiting, so that all clusters have some.
-        let machine = Machine {
+        let machine = ClusterMachine {
             clusters: 2 + random.below(6),
             cores: 1,
             f32_products: 1,
@@ -386,7 +394,7 @@ fn no_notification_is_redundant() {
             noc_latency: 1,
             spm,
             reserved: 0,
-            ..Machine::default()
+            ..ClusterMachine::default()
         };
         let Ok(compiled) = compile(&Draw::network(seed), &machine, Settings::default(), &mut |_| ()) else { continue };
         let simulator = Simulator::new(machine);
@@ -411,14 +419,14 @@ fn more_resources_slow_no_network_down_by_much() {
         let mut random = Random::new(seed ^ 0x9999);
         let (clusters, spm) = (random.up_to(8), 1 << (14 + random.below(6)));
         let rates = [4 << random.below(5), 8 << random.below(4)];
-        let machine = Machine {
+        let machine = ClusterMachine {
             clusters,
             spm,
             reserved: 0,
             cores: 1 << random.below(5),
             ddr_rate: rates[0],
             noc_rate: rates[1],
-            ..Machine::default()
+            ..ClusterMachine::default()
         };
         let mut more = machine.clone();
         match random.below(6) {

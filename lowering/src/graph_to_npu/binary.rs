@@ -1,9 +1,9 @@
 //! Sums, products and tables of quantized tensors.
 
 use super::conv::{OTHER_FACTORS, ZERO_OF_WEIGHTS};
-use super::network::{Layer, Role, Sum, Weights};
+use super::network::{FeatureSum, Layer, Role, Weights};
 use super::read::{NO_AXIS, OTHER_AXES, Reader, extents, is_signed};
-use super::scale::{self, Bytes};
+use super::scale::{self, ByteQuantization};
 use super::shape::TABLE;
 use super::view::{CHANNELS, View};
 use crate::operands::constant;
@@ -15,8 +15,8 @@ struct Binary {
     op: Op,
     y: Value,
     /// The operands; a constant has no view.
-    operands: [(Value, Option<View>, Bytes); 2],
-    to: Bytes,
+    operands: [(Value, Option<View>, ByteQuantization); 2],
+    to: ByteQuantization,
     /// The view of the operand that has the extents of the result.
     like: View,
     /// The extents of the result's feature.
@@ -104,7 +104,7 @@ impl Reader<'_> {
         op: Op,
         input: View,
         weights: Weights,
-        [from, by, to]: [Bytes; 3],
+        [from, by, to]: [ByteQuantization; 3],
         requantization: super::network::Requantization,
         y: Value,
     ) -> Result<(), Refusal> {
@@ -166,7 +166,8 @@ impl Reader<'_> {
             (None, Some((of, bytes))) => self.constant_feature(of, bytes, qo.signed),
             (None, None) => return Err(Refusal::of(other, OTHER_AXES)),
         };
-        let sum = Some(Sum { feature, zeros: [qx.zero, qo.zero], scales, shift, zero: to.zero, signed: to.signed });
+        let sum =
+            Some(FeatureSum { feature, zeros: [qx.zero, qo.zero], scales, shift, zero: to.zero, signed: to.signed });
         match fused {
             Some((layer, _)) => {
                 self.out.net.layers[layer].sum = sum;

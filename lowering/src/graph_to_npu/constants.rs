@@ -5,10 +5,10 @@ use super::network::{FeatureInfo, Layer, Network, Role, Weights};
 use super::residency::Residency;
 use super::shape::{LayerShape, TABLE};
 use super::steps::weight_bytes;
-use gradus_simulators::npu::Machine;
+use gradus_simulators::npu::NpuMachine;
 
 /// Returns the constants of all layers and the constant features, from byte 0 of DDR. `ddr`: the places of features there.
-pub fn image(net: &Network, residency: &Residency, ddr: &[Option<usize>], machine: &Machine) -> Vec<u8> {
+pub fn image(net: &Network, residency: &Residency, ddr: &[Option<usize>], machine: &NpuMachine) -> Vec<u8> {
     let mut out = Vec::new();
     for (layer, (tiling, _)) in net.layers.iter().zip(&residency.tilings) {
         let shape = LayerShape::new(net, layer, machine);
@@ -37,7 +37,7 @@ fn place(out: &mut [u8], info: &FeatureInfo, bytes: &[u8]) {
     }
 }
 
-fn weights(out: &mut Vec<u8>, shape: &LayerShape<'_>, kernel: usize, kernels: usize, machine: &Machine) {
+fn weights(out: &mut Vec<u8>, shape: &LayerShape<'_>, kernel: usize, kernels: usize, machine: &NpuMachine) {
     let layer = shape.layer;
     let Weights::Constant(bytes) = &layer.weights else { return };
     let [lanes, depths] = [machine.kernels as usize, if layer.depthwise { 1 } else { machine.depth as usize }];

@@ -2,8 +2,8 @@
 
 use super::network::{Layer, Requantization, Role, Weights};
 use super::read::{MAX_EXTENT, Packing, Reader, extents, is_signed};
-use super::scale::{self, Bytes, MAX_SUM};
-use super::view::{Digit, Order, View};
+use super::scale::{self, ByteQuantization, MAX_SUM};
+use super::view::{ChannelOrder, Digit, View};
 use crate::operands::{self, constant, integers};
 use gradus_dialects::graph::{QLinearConvOp, convolution};
 use gradus_ir::{DType, Refusal, Tensor, Value};
@@ -25,9 +25,9 @@ pub struct Kernels<'a> {
 
 impl Reader<'_> {
     /// The quantization of a tensor with one scale.
-    pub(super) fn bytes(&self, scale: Value, zero: Value, signed: bool) -> Result<Bytes, Refusal> {
+    pub(super) fn bytes(&self, scale: Value, zero: Value, signed: bool) -> Result<ByteQuantization, Refusal> {
         let (scale, zero) = (operands::scale(self.m, scale)?, operands::zero_point(self.m, zero)?);
-        Ok(Bytes { scale, zero: zero as i16, signed })
+        Ok(ByteQuantization { scale, zero: zero as i16, signed })
     }
 
     /// The zero point of weights, the same for all kernels.
@@ -42,14 +42,14 @@ impl Reader<'_> {
         let (group, window) = convolution(m, conv.0).map_err(|_| "a window that its operands do not have")?;
         let (x, w, y) = (conv.x(m), conv.w(m), m.result(conv.0, 0));
         let weights = constant(m, w)?;
-        let view = self.ordered(x, Order::ChannelsFirst)?;
+        let view = self.ordered(x, ChannelOrder::ChannelsFirst)?;
         // The columns of a batch are its images, which windows of several columns would mix.
         let images = extents(m, x)?[0];
         if images != 1 && !window.is_pointwise() {
             return Err(Refusal::of(x, "a batch of {} images whose windows have several taps").with([images]));
         }
         let [_, _, channels] = self.extents_of(&view);
-        let (to_extents, axes) = self.ordered_extents(y, Order::ChannelsFirst)?;
+        let (to_extents, axes) = self.ordered_extents(y, ChannelOrder::ChannelsFirst)?;
         let kernels = to_extents[2];
         let depthwise = group > 1 && group == channels && kernels == channels;
         let w_zero = self.weight_zero(conv.w_zero_point(m))?;
@@ -178,7 +178,7 @@ pub(super) const OTHER_FACTORS: &str = "a scale that the factors of the machine 
 pub fn requantization(
     kernels: &Kernels<'_>,
     bias: &[i64],
-    (from, to): (&Bytes, &Bytes),
+    (from, to): (&ByteQuantization, &ByteQuantization),
 ) -> Result<Vec<Requantization>, Refusal> {
     let Kernels { values, scales, count, .. } = *kernels;
     if ![1, count].contains(&scales.len()) {

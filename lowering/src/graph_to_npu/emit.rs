@@ -5,12 +5,12 @@ use super::network::{FeatureId, FeatureInfo, Network, Weights, tile_of};
 use super::order::{self, Ordered};
 use super::residency::Residency;
 use super::shape::{LayerShape, PARAMETERS, TABLE};
-use super::steps::{Part, Step, Steps, weight_bytes};
-use gradus_simulators::npu::{self, Conv, Feature, Inst, Machine, Post, Residual, Transfer};
+use super::steps::{SramRegion, Steps, TileStep, weight_bytes};
+use gradus_simulators::npu::{self, Conv, Feature, NpuInst, NpuMachine, Post, Residual, Transfer};
 
 /// Emits the program.
-pub fn emit(net: &Network, residency: &Residency, steps: &Steps, machine: &Machine) -> Vec<Inst> {
-    let emitter = Emitter { net, residency, steps, machine };
+pub fn emit(net: &Network, residency: &Residency, steps: &Steps, machine: &NpuMachine) -> Vec<NpuInst> {
+    let emitter = InstructionEmitter { net, residency, steps, machine };
     let mut out = Ordered::default();
     let mut loads: Vec<(usize, usize, Transfer)> = Vec::new();
     for stream in &steps.streams {
@@ -21,11 +21,11 @@ pub fn emit(net: &Network, residency: &Residency, steps: &Steps, machine: &Machi
     let mut stores: Vec<usize> = (0..steps.streams.len()).filter(|&i| steps.streams[i].store.is_some()).collect();
     stores.sort_by_key(|&i| steps.streams[i].uses.1);
     let (mut loads, mut stores) = (loads.into_iter().peekable(), stores.into_iter().peekable());
-    let mut pending: Option<(usize, Inst)> = None;
+    let mut pending: Option<(usize, NpuInst)> = None;
     let mut next = steps.steps.iter().peekable();
     for slot in 0..steps.slots {
         while let Some((.., part)) = loads.next_if(|&(at, ..)| at == slot) {
-            out.push(Inst::Load(part), machine);
+            out.push(NpuInst::Load(part), machine);
         }
         if let Some(step) = next.next_if(|step| step.slot == slot) {
             let (conv, post) = (emitter.conv(step), emitter.post(step));
@@ -42,31 +42,31 @@ pub fn emit(net: &Network, residency: &Residency, steps: &Steps, machine: &Machi
         while let Some(stream) = stores.next_if(|&i| steps.streams[i].uses.1 + 1 == slot).map(|i| &steps.streams[i]) {
             let Some(mut transfer) = stream.store else { continue };
             transfer.sram = stream.place as u32;
-            out.push(Inst::Store(transfer), machine);
+            out.push(NpuInst::Store(transfer), machine);
         }
     }
     out.finish()
 }
 
-struct Emitter<'a> {
+struct InstructionEmitter<'a> {
     net: &'a Network,
     residency: &'a Residency,
     steps: &'a Steps,
-    machine: &'a Machine,
+    machine: &'a NpuMachine,
 }
 
-impl Emitter<'_> {
+impl InstructionEmitter<'_> {
     /// The placement of a part of a feature whose element (0, 0, 0) is row `row` and channel `channel` of the feature.
-    fn placed(&self, id: FeatureId, part: Part, row: usize, channel: usize) -> Feature {
+    fn placed(&self, id: FeatureId, part: SramRegion, row: usize, channel: usize) -> Feature {
         let info = &self.net.features[id];
         match part {
-            Part::Whole => {
+            SramRegion::Whole => {
                 let ((root, first), row) = (self.net.root(id), row + self.net.first_row(id));
                 let base = self.residency.places[root].unwrap_or(0);
                 let whole = &self.net.features[root];
                 whole.placed(base + row * whole.pitch(), first + channel)
             }
-            Part::Tile { stream, row: first_row, channel: first, channels } => {
+            SramRegion::Tile { stream, row: first_row, channel: first, channels } => {
                 let tile = tile_of(info, 1, channels);
                 tile.placed(self.steps.streams[stream].place + (row - first_row) * tile.pitch(), channel - first)
             }
@@ -74,12 +74,12 @@ impl Emitter<'_> {
     }
 
     /// The first accumulator of a step: halves take turns.
-    fn accumulators(&self, step: &Step) -> u32 {
+    fn accumulators(&self, step: &TileStep) -> u32 {
         let half = self.machine.accumulators / 2 / self.machine.kernels * self.machine.kernels;
         (step.slot % 2) as u32 * half
     }
 
-    fn conv(&self, step: &Step) -> Inst {
+    fn conv(&self, step: &TileStep) -> NpuInst {
         let layer = &self.net.layers[step.layer];
         let shape = LayerShape::new(self.net, layer, self.machine);
         let constants = self.steps.streams[step.constants].place;
@@ -113,7 +113,7 @@ impl Emitter<'_> {
                 (conv.height, conv.width, conv.rows, conv.cols, conv.pad) = (1, 1, 1, 1, [0; 2]);
             }
         }
-        if layer.depthwise { Inst::DwConv(conv) } else { Inst::Conv(conv) }
+        if layer.depthwise { NpuInst::DwConv(conv) } else { NpuInst::Conv(conv) }
     }
 
     /// Kernels of one element, in blocks of `tile` contiguous bytes.
@@ -122,7 +122,7 @@ impl Emitter<'_> {
     }
 
     /// The placement of the other operand of a sum: its one row and its one column are those of all positions.
-    fn summand(&self, id: FeatureId, step: &Step, placed: Feature) -> Feature {
+    fn summand(&self, id: FeatureId, step: &TileStep, placed: Feature) -> Feature {
         let [other, output] = [id, self.net.layers[step.layer].output].map(|id| &self.net.features[id]);
         let is_repeated = |extent: fn(&FeatureInfo) -> usize| extent(other) == 1 && extent(output) > 1;
         let (rows, columns) = (is_repeated(|f| f.height), is_repeated(|f| f.width));
@@ -131,7 +131,7 @@ impl Emitter<'_> {
         Feature { base, row, col, ..placed }
     }
 
-    fn post(&self, step: &Step) -> Inst {
+    fn post(&self, step: &TileStep) -> NpuInst {
         let layer = &self.net.layers[step.layer];
         let shape = LayerShape::new(self.net, layer, self.machine);
         let constants = self.steps.streams[step.constants].place as u32;
@@ -144,7 +144,7 @@ impl Emitter<'_> {
         let tables = params + num(layer.requantization.len()) * PARAMETERS as u32;
         let table_stride = each(layer.table.len() / TABLE, TABLE);
         let bytes = |signed: bool| if signed { [-128, 127] } else { [0, 255] };
-        let feature = |id: FeatureId, part: Part| match is_elements {
+        let feature = |id: FeatureId, part: SramRegion| match is_elements {
             true => element_line(self.placed(id, part, step.row, 0).base + step.kernel as u32, self.machine.depth),
             false => self.placed(id, part, step.row, step.kernel),
         };
@@ -163,7 +163,7 @@ impl Emitter<'_> {
             true => (1, 1, step.kernels),
             false => (step.rows, shape.output.width, shape.blocks_of_output(step.kernel, step.kernels)),
         };
-        Inst::Post(Post {
+        NpuInst::Post(Post {
             acc: self.accumulators(step),
             rows: rows as u16,
             cols: cols as u16,

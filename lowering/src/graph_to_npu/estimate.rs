@@ -3,10 +3,10 @@
 use super::network::{FeatureInfo, Weights};
 use super::price::{Prices, transfer};
 use super::shape::{Cost, LayerShape, Resident, Tiling};
-use super::timeline::{Step, Timeline};
+use super::timeline::{TimedStep, Timeline};
 
 /// A layer whose tiles are added to a timeline.
-pub struct Walk<'a> {
+pub struct TiledLayer<'a> {
     shape: &'a LayerShape<'a>,
     tiling: Tiling,
     resident: Resident,
@@ -47,16 +47,21 @@ impl Price {
     }
 }
 
-impl<'a> Walk<'a> {
+impl<'a> TiledLayer<'a> {
     /// The tiles of a layer. Features that are not resident are loaded and stored.
-    pub fn new(shape: &'a LayerShape<'a>, prices: &'a mut Prices, tiling: Tiling, resident: Resident) -> Walk<'a> {
+    pub fn new(
+        shape: &'a LayerShape<'a>,
+        prices: &'a mut Prices,
+        tiling: Tiling,
+        resident: Resident,
+    ) -> TiledLayer<'a> {
         let slices = shape.slices(tiling.kernels);
         let constants = vec![None; slices.len()];
         let height = shape.output.height;
         let rows = [tiling.rows, height - (height.div_ceil(tiling.rows) - 1) * tiling.rows];
         let ends = [slices.first(), slices.last()].map(|slice| slice.copied().unwrap_or((0, tiling.kernels)));
         let prices = rows.map(|rows| ends.map(|slice| Price::new(shape, prices, rows, slice)));
-        Walk { shape, tiling, resident, slices, constants, prices }
+        TiledLayer { shape, tiling, resident, slices, constants, prices }
     }
 
     fn price(&self, rows: usize, slice: usize) -> &Price {
@@ -111,7 +116,13 @@ impl<'a> Walk<'a> {
     }
 
     /// A step with its constants. `is_last`: of those of the slice.
-    fn step(&mut self, timeline: &mut Timeline<'_>, (_, rows): (usize, usize), slice: usize, is_last: bool) -> Step {
+    fn step(
+        &mut self,
+        timeline: &mut Timeline<'_>,
+        (_, rows): (usize, usize),
+        slice: usize,
+        is_last: bool,
+    ) -> TimedStep {
         let tiling = self.tiling;
         let price = *self.price(rows, slice);
         let (bytes, cycles) = price.constants;
@@ -121,7 +132,7 @@ impl<'a> Walk<'a> {
             None => timeline.load(bytes, cycles),
         };
         self.constants[slice] = Some(ready);
-        Step {
+        TimedStep {
             ready,
             convolution: price.convolution,
             requantization: price.requantization,
@@ -180,7 +191,7 @@ impl<'a> Walk<'a> {
 /// The cost of a layer.
 pub fn layer_cost(shape: &LayerShape<'_>, prices: &mut Prices, tiling: Tiling, resident: Resident) -> Cost {
     let mut timeline = Timeline::new(shape.machine, shape.machine.sram_bytes as usize);
-    Walk::new(shape, prices, tiling, resident).all(&mut timeline);
+    TiledLayer::new(shape, prices, tiling, resident).all(&mut timeline);
     timeline.cost(shape.bytes(&tiling, resident))
 }
 
@@ -197,8 +208,10 @@ pub fn cascade_cost(
     let (first, second) = prices.split_at_mut(1);
     let room = (shapes[0].machine.sram_bytes as usize).saturating_sub(2 * tilings[0].rows * shapes[0].output.pitch());
     let mut timeline = Timeline::new(shapes[0].machine, room);
-    let mut walks =
-        [Walk::new(shapes[0], &mut first[0], tilings[0], a), Walk::new(shapes[1], &mut second[0], tilings[1], b)];
+    let mut walks = [
+        TiledLayer::new(shapes[0], &mut first[0], tilings[0], a),
+        TiledLayer::new(shapes[1], &mut second[0], tilings[1], b),
+    ];
     let tiles = walks[0].tiles();
     for i in 0..=tiles.len() {
         tiles.get(i).into_iter().for_each(|&tile| walks[0].rows(&mut timeline, tile));

@@ -1,7 +1,7 @@
 //! The bytes and accumulators that an instruction accesses, as one range for each operand.
 
 use super::shape::PARAMETERS;
-use gradus_simulators::npu::{Conv, Feature, Inst, Machine, Move, Post, Transfer};
+use gradus_simulators::npu::{Conv, Feature, Move, NpuInst, NpuMachine, Post, Transfer};
 
 /// The memories of the machine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -50,24 +50,24 @@ impl Extent {
 }
 
 /// Returns the extents of an instruction.
-pub fn extents(machine: &Machine, inst: &Inst) -> Vec<Extent> {
+pub fn extents(machine: &NpuMachine, inst: &NpuInst) -> Vec<Extent> {
     match inst {
-        Inst::Load(t) => {
+        NpuInst::Load(t) => {
             let [ddr, sram] = transfer(t);
             vec![ddr, sram.written()]
         }
-        Inst::Store(t) => {
+        NpuInst::Store(t) => {
             let [ddr, sram] = transfer(t);
             vec![sram, ddr.written()]
         }
-        Inst::Move(m) => {
+        NpuInst::Move(m) => {
             let [from, to] = moved(m);
             vec![from, to.written()]
         }
-        Inst::Conv(c) => convolution(machine, c, c.depth, c.depth),
-        Inst::DwConv(c) => convolution(machine, c, c.kernels, 1),
-        Inst::Post(p) => requantization(machine, p),
-        Inst::Signal { .. } | Inst::Wait { .. } | Inst::End => Vec::new(),
+        NpuInst::Conv(c) => convolution(machine, c, c.depth, c.depth),
+        NpuInst::DwConv(c) => convolution(machine, c, c.kernels, 1),
+        NpuInst::Post(p) => requantization(machine, p),
+        NpuInst::Signal { .. } | NpuInst::Wait { .. } | NpuInst::End => Vec::new(),
     }
 }
 
@@ -97,12 +97,12 @@ fn feature(f: &Feature, rows: u16, cols: u16, channels: u16) -> Extent {
     Extent::read(Space::Sram, f.base, blocks + u64::from(f.tile_w) * u64::from(f.tile_c))
 }
 
-fn accumulators(machine: &Machine, first: u32, kernels: u16, positions: u64) -> Extent {
+fn accumulators(machine: &NpuMachine, first: u32, kernels: u16, positions: u64) -> Extent {
     let groups = u64::from(u32::from(kernels).div_ceil(machine.kernels));
     Extent::read(Space::Accumulators, first, groups * positions * u64::from(machine.kernels))
 }
 
-fn convolution(machine: &Machine, c: &Conv, channels: u16, depth: u16) -> Vec<Extent> {
+fn convolution(machine: &NpuMachine, c: &Conv, channels: u16, depth: u16) -> Vec<Extent> {
     let w = &c.weights;
     let last = [
         c.kernel[0].max(1) - 1,
@@ -119,7 +119,7 @@ fn convolution(machine: &Machine, c: &Conv, channels: u16, depth: u16) -> Vec<Ex
     ]
 }
 
-fn requantization(machine: &Machine, p: &Post) -> Vec<Extent> {
+fn requantization(machine: &NpuMachine, p: &Post) -> Vec<Extent> {
     let (rows, cols, kernels) = (p.rows, p.cols, u64::from(p.kernels).max(1) - 1);
     let mut all = vec![
         accumulators(machine, p.acc, p.kernels, u64::from(rows) * u64::from(cols)),

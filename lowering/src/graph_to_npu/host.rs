@@ -1,8 +1,8 @@
 //! Layouts of operands and results on the host.
 
-use super::network::{Blocks, FeatureInfo};
+use super::network::{BlockOrder, FeatureInfo};
 use super::read::Packing;
-use super::view::{Order, View};
+use super::view::{ChannelOrder, View};
 use crate::emit::Emitter;
 use gradus_dialects::layout::TiledLayout;
 use gradus_ir::{Module, Tensor, Type, Value};
@@ -22,8 +22,8 @@ fn blocks_of(feature: &FeatureInfo) -> String {
     let [columns, channels] = feature.tile;
     let inner = if columns > 1 { format!("{columns}w{channels}c") } else { format!("{channels}c") };
     match feature.blocks {
-        Blocks::ColumnsInside => format!("CW{inner}"),
-        Blocks::ChannelsInside => format!("WC{inner}"),
+        BlockOrder::ColumnsInside => format!("CW{inner}"),
+        BlockOrder::ChannelsInside => format!("WC{inner}"),
     }
 }
 
@@ -52,7 +52,7 @@ fn extents_of(feature: &FeatureInfo) -> [i64; 3] {
 fn is_image(m: &Module, value: Value, view: &View) -> bool {
     let extents: Vec<usize> =
         m.ctx.shape(m.value_type(value)).unwrap_or_default().iter().map(|&d| d.max(0) as usize).collect();
-    extents.first() == Some(&1) && Order::ChannelsFirst.of(&extents).is_some_and(|(_, axes)| axes == view.axes)
+    extents.first() == Some(&1) && ChannelOrder::ChannelsFirst.of(&extents).is_some_and(|(_, axes)| axes == view.axes)
 }
 
 impl Result<'_> {
@@ -114,7 +114,7 @@ fn moved(e: &mut Emitter<'_, '_>, x: Value, from: &View, to: &View, ty: Type) ->
 /// Lays out an operand.
 pub fn pack(e: &mut Emitter<'_, '_>, value: Value, feature: &FeatureInfo, packing: Packing) -> Option<Value> {
     let Packing::Rows { pads: [before, after], zero } = packing else {
-        if packing == Packing::Blocks(Order::ChannelsFirst)
+        if packing == Packing::Blocks(ChannelOrder::ChannelsFirst)
             && let Some((layout, axes)) = of_images(e.m(), value, feature)
         {
             return e.pack(value, &layout, axes);

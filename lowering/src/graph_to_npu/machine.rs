@@ -1,13 +1,13 @@
 //! The parameters of the machine from its description.
 
-use gradus_simulators::npu::{Interlock, Machine};
+use gradus_simulators::npu::{Interlock, NpuMachine};
 
 /// Reads the parameters of a machine description.
 ///
 /// # Errors
 /// A number is missing or out of range.
-pub fn machine(description: &gradus_cost::Machine) -> Result<Machine, String> {
-    let mut machine = Machine { interlock: Interlock::Reject, ..Machine::default() };
+pub fn machine(description: &gradus_cost::Machine) -> Result<NpuMachine, String> {
+    let mut machine = NpuMachine { interlock: Interlock::Reject, ..NpuMachine::default() };
     for (key, field) in machine.parameters() {
         let value = description.value(key).map_err(|e| e.to_string())?;
         *field = u32::try_from(value).map_err(|_| format!("'{key}' is too large"))?;

@@ -3,27 +3,27 @@
 
 use super::conv::{Kernels, LARGE_SUMS, OTHER_FACTORS, requantization};
 use super::network::{FeatureId, FeatureInfo, Layer, PartOf, Role, Weights, gcd};
-use super::read::{MAX_EXTENT, OTHER_ORDER, Reader, Side, check_extents, extents, is_signed};
-use super::scale::{self, Bytes, MAX_SUM};
-use super::view::{CHANNELS, COLUMNS, Digit, Order, ROWS, View};
+use super::read::{MAX_EXTENT, OTHER_ORDER, ProductSide, Reader, check_extents, extents, is_signed};
+use super::scale::{self, ByteQuantization, MAX_SUM};
+use super::view::{CHANNELS, COLUMNS, ChannelOrder, Digit, ROWS, View};
 use crate::operands::{self, constant, integers};
 use gradus_dialects::graph::{QLinearMatMulOp, TransposeOp};
 use gradus_ir::{DType, Op, OpDecl, Refusal, Value};
 
 /// A product of two features.
-struct Product {
+struct MatrixProduct {
     op: Op,
     /// The operands.
     operands: [View; 2],
     /// Their first rows and channels, one for each product of a batch.
     offsets: [Vec<[usize; 2]>; 2],
-    quantizations: [Bytes; 2],
+    quantizations: [ByteQuantization; 2],
     /// Rows, depth, columns.
     extents: [usize; 3],
-    to: Bytes,
+    to: ByteQuantization,
 }
 
-impl Product {
+impl MatrixProduct {
     /// The weights that an operand can be, if its depth is along its axis `axis`: `true` for columns as kernels.
     fn weights(&self, side: usize) -> Option<bool> {
         let [depth, kernels] = self.axes(side);
@@ -64,8 +64,10 @@ impl Reader<'_> {
         let ([.., rows, depth], [.., _, columns]) = (&left[..], &right[..]) else {
             return Err("a product with a vector".into());
         };
-        let operands =
-            [self.view_of(op.a(m), Some(Order::ChannelsLast))?, self.view_of(op.b(m), Some(Order::ChannelsLast))?];
+        let operands = [
+            self.view_of(op.a(m), Some(ChannelOrder::ChannelsLast))?,
+            self.view_of(op.b(m), Some(ChannelOrder::ChannelsLast))?,
+        ];
         let batches = [0, 1].map(|i| operands[i].offsets(0..operands[i].axes.len() - 2));
         let [Some(mut first), Some(mut second)] = batches else {
             return Err(self.blame(&[op.a(m)], Refusal::of(op.a(m), "a batch of products along the columns")));
@@ -89,13 +91,13 @@ impl Reader<'_> {
             return Err(Refusal::from("batches of {} and {} matrices").with([first.len(), second.len()]));
         }
         let offsets = [first, second];
-        let product = Product { op: op.0, operands, offsets, quantizations: [a, b], extents, to };
+        let product = MatrixProduct { op: op.0, operands, offsets, quantizations: [a, b], extents, to };
         let machine = self.setting.machine;
         let lanes = [machine.kernels as usize, machine.positions as usize];
         let zero_fits = |side: usize| machine.weight_bits == 9 || product.quantizations[side].zero == 0;
         let joins = self.joins_heads(y);
         let is_allowed = |&side: &usize| {
-            let forced = self.setting.weights.is_none_or(|forced| (forced == Side::Right) == (side == 1));
+            let forced = self.setting.weights.is_none_or(|forced| (forced == ProductSide::Right) == (side == 1));
             zero_fits(side) && (forced || joins) && (side == 1 || !joins)
         };
         let sides = [1, 0].into_iter().filter(is_allowed);
@@ -107,13 +109,17 @@ impl Reader<'_> {
     }
 
     /// A product by a constant matrix: a convolution of one tap.
-    fn by_constant(&mut self, op: QLinearMatMulOp, (a, to): (Bytes, Bytes)) -> Result<(), Refusal> {
+    fn by_constant(
+        &mut self,
+        op: QLinearMatMulOp,
+        (a, to): (ByteQuantization, ByteQuantization),
+    ) -> Result<(), Refusal> {
         let (m, y) = (self.m, self.m.result(op.0, 0));
         let matrix = constant(m, op.b(m))?;
         let &[depth, kernels] = matrix.shape() else {
             return Err(Refusal::of(op.b(m), "a constant of {} axes").with([matrix.rank()]));
         };
-        let view = self.view_of(op.a(m), Some(Order::ChannelsLast))?;
+        let view = self.view_of(op.a(m), Some(ChannelOrder::ChannelsLast))?;
         let last = view.axes.len().checked_sub(1).ok_or(Refusal::of(op.a(m), OTHER_ORDER))?;
         let extents = self.extents_of(&view);
         if !view.is_axis(last, CHANNELS, depth) || extents[2] != depth || extents[1] == 1 && last == 0 {
@@ -143,7 +149,7 @@ impl Reader<'_> {
     }
 
     /// The products of a batch, one layer each.
-    fn product(&mut self, product: &Product, side: usize, y: Value) -> Result<(), Refusal> {
+    fn product(&mut self, product: &MatrixProduct, side: usize, y: Value) -> Result<(), Refusal> {
         let [rows, depth, columns] = product.extents;
         let (count, [pixels, kernels]) =
             (product.offsets[0].len(), if side == 1 { [rows, columns] } else { [columns, rows] });

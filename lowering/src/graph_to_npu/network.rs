@@ -17,10 +17,10 @@ pub struct FeatureInfo {
     /// Columns and channels of a block, the mode.
     pub tile: [usize; 2],
     /// The order of the blocks of a row.
-    pub blocks: Blocks,
+    pub blocks: BlockOrder,
     /// The bytes from a row to the next in SRAM, modulo all banks: rows are padded so that positions of neighbouring rows are in different
     /// banks. `None` without padding. In DDR rows are always dense.
-    pub skew: Option<Skew>,
+    pub row_padding: Option<RowPadding>,
     /// Whether bytes are signed.
     pub signed: bool,
     /// The feature of which this one is a range of rows and channels.
@@ -31,7 +31,7 @@ pub struct FeatureInfo {
 
 /// Rows whose distance in SRAM is `residue` modulo `banks`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Skew {
+pub struct RowPadding {
     /// Bytes.
     pub residue: usize,
     /// Bytes of a word of all banks.
@@ -40,7 +40,7 @@ pub struct Skew {
 
 /// The loops over the blocks of a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Blocks {
+pub enum BlockOrder {
     /// Columns are the inner loop, as in `HCW8c`.
     #[default]
     ColumnsInside,
@@ -74,7 +74,7 @@ pub enum Role {
 
 impl FeatureInfo {
     /// Mode and order of blocks.
-    pub fn layout(&self) -> ([usize; 2], Blocks) {
+    pub fn layout(&self) -> ([usize; 2], BlockOrder) {
         (self.tile, self.blocks)
     }
 
@@ -100,8 +100,8 @@ impl FeatureInfo {
 
     /// Bytes from a row to the next in SRAM.
     pub fn pitch(&self) -> usize {
-        match self.skew {
-            Some(Skew { residue, banks }) => self.row() + (residue + banks - self.row() % banks) % banks,
+        match self.row_padding {
+            Some(RowPadding { residue, banks }) => self.row() + (residue + banks - self.row() % banks) % banks,
             None => self.row(),
         }
     }
@@ -119,8 +119,8 @@ impl FeatureInfo {
     /// The placement in DDR, likewise.
     pub fn dense(&self, base: usize, channel: usize) -> Feature {
         let (chan, col) = match self.blocks {
-            Blocks::ColumnsInside => (self.width.div_ceil(self.tile[0]) * self.block(), self.block()),
-            Blocks::ChannelsInside => (self.block(), self.channels.div_ceil(self.tile[1]) * self.block()),
+            BlockOrder::ColumnsInside => (self.width.div_ceil(self.tile[0]) * self.block(), self.block()),
+            BlockOrder::ChannelsInside => (self.block(), self.channels.div_ceil(self.tile[1]) * self.block()),
         };
         Feature {
             base: (base + channel / self.tile[1] * chan) as u32,
@@ -176,7 +176,7 @@ pub struct Requantization {
 
 /// A sum with another feature after the requantization; fields as those of the instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Sum {
+pub struct FeatureSum {
     /// The other feature.
     pub feature: FeatureId,
     /// Zero points of the requantized result and of the other feature.
@@ -230,7 +230,7 @@ pub struct Layer {
     /// Whether bytes of the requantized result are signed.
     pub signed: bool,
     /// The sum with another feature.
-    pub sum: Option<Sum>,
+    pub sum: Option<FeatureSum>,
     /// Tables of 256 bytes by the result's byte, two's complement: one for each kernel, one for all, or none.
     pub table: Vec<u8>,
 }

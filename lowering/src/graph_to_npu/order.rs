@@ -5,7 +5,7 @@
 //! tokens pair up.
 
 use super::extent::{Extent, Space, extents};
-use gradus_simulators::npu::{Inst, Machine, Queue, Unit};
+use gradus_simulators::npu::{NpuInst, NpuMachine, Queue, Unit};
 
 /// Number of units.
 const NUM_UNITS: usize = Unit::ALL.len();
@@ -27,7 +27,7 @@ struct Earlier {
 #[derive(Default)]
 pub struct Ordered {
     /// Instructions with the waits before them, without signals.
-    all: Vec<Inst>,
+    all: Vec<NpuInst>,
     /// For each instruction of `all` its unit and number; waits have none.
     numbers: Vec<Option<(Unit, u32)>>,
     /// Number of instructions of each unit.
@@ -44,7 +44,7 @@ pub struct Ordered {
 
 impl Ordered {
     /// Adds an instruction after the waits that it needs.
-    pub fn push(&mut self, inst: Inst, machine: &Machine) {
+    pub fn push(&mut self, inst: NpuInst, machine: &NpuMachine) {
         let Some(unit) = inst.unit() else { return };
         let (queue, new) = (unit.queue(), extents(machine, &inst));
         let mut needed = [0; NUM_UNITS];
@@ -59,7 +59,7 @@ impl Ordered {
                 continue;
             }
             self.signals.push((other, number, queue));
-            self.all.push(Inst::Wait { queue, token: token(other, queue) });
+            self.all.push(NpuInst::Wait { queue, token: token(other, queue) });
             self.numbers.push(None);
             let then = self.clocks[other as usize][number as usize - 1];
             let known = &mut self.known[queue as usize];
@@ -82,7 +82,7 @@ impl Ordered {
     }
 
     /// Returns the program with its signals and its end.
-    pub fn finish(mut self) -> Vec<Inst> {
+    pub fn finish(mut self) -> Vec<NpuInst> {
         self.signals.sort_by_key(|&(unit, number, queue)| (unit, number, queue));
         let mut out = Vec::with_capacity(self.all.len() + self.signals.len() + 1);
         for (inst, number) in self.all.iter().zip(&self.numbers) {
@@ -90,9 +90,9 @@ impl Ordered {
             let Some((unit, number)) = *number else { continue };
             let first = self.signals.partition_point(|&(u, n, _)| (u, n) < (unit, number));
             let here = self.signals[first..].iter().take_while(|&&(u, n, _)| (u, n) == (unit, number));
-            out.extend(here.map(|&(unit, _, queue)| Inst::Signal { unit, token: token(unit, queue) }));
+            out.extend(here.map(|&(unit, _, queue)| NpuInst::Signal { unit, token: token(unit, queue) }));
         }
-        out.push(Inst::End);
+        out.push(NpuInst::End);
         out
     }
 }
@@ -103,7 +103,7 @@ fn token(unit: Unit, queue: Queue) -> u8 {
 }
 
 /// Whether a convolution reads bytes of SRAM that a requantization writes, or writes bytes that it reads.
-pub fn reads_result(conv: &Inst, post: &Inst, machine: &Machine) -> bool {
+pub fn reads_result(conv: &NpuInst, post: &NpuInst, machine: &NpuMachine) -> bool {
     let (conv, post) = (extents(machine, conv), extents(machine, post));
     conv.iter().any(|c| c.space == Space::Sram && post.iter().any(|p| c.conflicts(p)))
 }

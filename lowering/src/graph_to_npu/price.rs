@@ -5,7 +5,7 @@
 
 use super::network::Weights as LayerWeights;
 use super::shape::LayerShape;
-use gradus_simulators::npu::{Conv, Inst, Machine, Post, Residual, Transfer, Weights, cost};
+use gradus_simulators::npu::{Conv, NpuInst, NpuMachine, Post, Residual, Transfer, Weights, cost};
 use rustc_hash::FxHashMap;
 
 impl LayerShape<'_> {
@@ -120,7 +120,7 @@ impl Prices {
                     conv.feature.col = shape.layer.folded as u32;
                 }
                 conv.weights = shape.matrix(0, 0).unwrap_or_else(|| shape.constant_weights(0, kernels, 0));
-                let inst = if shape.layer.depthwise { Inst::DwConv(conv) } else { Inst::Conv(conv) };
+                let inst = if shape.layer.depthwise { NpuInst::DwConv(conv) } else { NpuInst::Conv(conv) };
                 cost(shape.machine, &inst).cycles
             })
         });
@@ -136,7 +136,7 @@ impl Prices {
                 let residual = shape.layer.sum.map(|_| Residual { feature: output, ..Residual::default() });
                 let [rows, cols, kernels] = [rows, shape.output.width, blocks * lanes].map(|n| n as u16);
                 let post = Post { rows, cols, kernels, residual, output, ..Post::default() };
-                cost(shape.machine, &Inst::Post(post)).cycles
+                cost(shape.machine, &NpuInst::Post(post)).cycles
             })
         });
         prices[0] + (kernels / lanes).saturating_sub(1) as u64 * prices[1]
@@ -150,7 +150,7 @@ fn line(price: impl Fn(usize) -> u64) -> [u64; 2] {
 }
 
 /// Cycles on the DMA channel of `count` runs of `run` bytes, `stride` bytes apart in DDR.
-pub fn transfer(machine: &Machine, run: usize, count: usize, stride: usize) -> u64 {
+pub fn transfer(machine: &NpuMachine, run: usize, count: usize, stride: usize) -> u64 {
     if count == 1 {
         let bytes = run.next_multiple_of(machine.burst as usize) as u64;
         return (bytes * 4).div_ceil(machine.ddr_rate.into());
@@ -161,5 +161,5 @@ pub fn transfer(machine: &Machine, run: usize, count: usize, stride: usize) -> u
         ddr_strides: [0, 0, stride as u32],
         ..Transfer::default()
     };
-    cost(machine, &Inst::Store(t)).cycles
+    cost(machine, &NpuInst::Store(t)).cycles
 }

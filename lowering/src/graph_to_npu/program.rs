@@ -3,17 +3,17 @@
 use super::constants::image;
 use super::emit::emit;
 use super::network::Network;
-use super::residency::{Costs, Residency, choose};
+use super::residency::{Residency, TilingCosts, choose};
 use super::shape::Weighing;
 use super::steps::{NoRoom, Placement, Steps, divide};
 use gradus_ir::Refusal;
-use gradus_simulators::npu::{Inst, Machine, Simulator};
+use gradus_simulators::npu::{NpuInst, NpuMachine, Simulator};
 
 /// A compiled network.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Program {
+pub struct CompiledNetwork {
     /// Instructions.
-    pub instructions: Vec<Inst>,
+    pub instructions: Vec<NpuInst>,
     /// The choices.
     pub residency: Residency,
     /// Constants, from byte 0 of DDR.
@@ -52,8 +52,8 @@ const PLACEMENTS: [Placement; 3] = [
 ///
 /// # Errors
 /// A layer that does not fit into the machine.
-pub fn compile(net: &Network, machine: &Machine) -> Result<Program, Refusal> {
-    let mut found = Found { net, machine, best: None, failure: None };
+pub fn compile(net: &Network, machine: &NpuMachine) -> Result<CompiledNetwork, Refusal> {
+    let mut found = FastestProgram { net, machine, best: None, failure: None };
     let plans = (MAX_LAYERS_AGAIN / net.layers.len().max(1)).clamp(1, HALVED.len() + 2);
     for growth in GROWTHS {
         for (i, smaller) in planned_for(machine).enumerate() {
@@ -66,26 +66,26 @@ pub fn compile(net: &Network, machine: &Machine) -> Result<Program, Refusal> {
             break;
         }
     }
-    let Found { best, failure, .. } = found;
+    let FastestProgram { best, failure, .. } = found;
     let (_, mut program) = best.ok_or(failure.unwrap_or("no program".into()))?;
     program.constants = image(net, &program.residency, &program.steps.ddr, machine);
     Ok(program)
 }
 
 /// The fastest program so far.
-struct Found<'a> {
+struct FastestProgram<'a> {
     net: &'a Network,
-    machine: &'a Machine,
+    machine: &'a NpuMachine,
     /// Its cycles, and the program without constants.
-    best: Option<(u64, Program)>,
+    best: Option<(u64, CompiledNetwork)>,
     /// The reason if there is no program.
     failure: Option<Refusal>,
 }
 
-impl Found<'_> {
+impl FastestProgram<'_> {
     /// Tries the programs that are planned for a machine with no more of anything.
-    fn plan(&mut self, smaller: &Machine, growth: usize) -> Result<(), Refusal> {
-        let mut costs = Costs::new(self.net.layers.len());
+    fn plan(&mut self, smaller: &NpuMachine, growth: usize) -> Result<(), Refusal> {
+        let mut costs = TilingCosts::new(self.net.layers.len());
         for by in WEIGHINGS {
             let (steps, residency) = match fit(self.net, smaller, by, growth, &mut costs) {
                 Ok(fitted) => fitted,
@@ -102,7 +102,7 @@ impl Found<'_> {
             let simulator = Simulator::new(self.machine.clone());
             let cycles = simulator.time(&instructions).map_err(|_| "a program that the simulator refuses")?.cycles;
             if self.best.as_ref().is_none_or(|(least, _)| cycles < *least) {
-                self.best = Some((cycles, Program { instructions, constants: Vec::new(), residency, steps }));
+                self.best = Some((cycles, CompiledNetwork { instructions, constants: Vec::new(), residency, steps }));
             }
         }
         Ok(())
@@ -113,11 +113,11 @@ impl Found<'_> {
 /// a tile begins sooner, and smaller tiles fit into SRAM that larger ones leave scattered. Then those with half of another parameter,
 /// whose programs this one runs too: the choices are greedy, and so twice as much of a parameter is seldom slower. At last those with even
 /// fewer accumulators.
-fn planned_for(machine: &Machine) -> impl Iterator<Item = Machine> + use<'_> {
+fn planned_for(machine: &NpuMachine) -> impl Iterator<Item = NpuMachine> + use<'_> {
     let halves = std::iter::successors(Some(machine.accumulators), |&n| Some(n / 2));
     let fewer = halves
         .take_while(|&n| n >= 2 * machine.kernels)
-        .map(|accumulators| Machine { accumulators, ..machine.clone() });
+        .map(|accumulators| NpuMachine { accumulators, ..machine.clone() });
     let halved = |name: &'static str| {
         let mut smaller = machine.clone();
         let mut parameters = smaller.parameters();
@@ -135,10 +135,10 @@ const HALVED: [&str; 5] = ["banks", "ddr_rate", "positions", "post_width", "sram
 /// Chooses tiles until the streams of their steps find bytes.
 fn fit(
     net: &Network,
-    machine: &Machine,
+    machine: &NpuMachine,
     by: Weighing,
     growth: usize,
-    costs: &mut Costs,
+    costs: &mut TilingCosts,
 ) -> Result<(Steps, Residency), Refusal> {
     let mut slack = vec![0; net.layers.len()];
     loop {

@@ -1,8 +1,8 @@
 //! Ops on bytes as layers: values as views of features, and the ops that move nothing.
 
-use super::network::{Blocks, FeatureId, FeatureInfo, Layer, Network, PartOf, Role, Weights, gcd};
+use super::network::{BlockOrder, FeatureId, FeatureInfo, Layer, Network, PartOf, Role, Weights, gcd};
 use super::scale::Fit;
-use super::view::{CHANNELS, COLUMNS, Digit, Order, ROWS, View};
+use super::view::{CHANNELS, COLUMNS, ChannelOrder, Digit, ROWS, View};
 use crate::emit::source_name;
 use crate::operands;
 use gradus_dialects::graph::{
@@ -10,7 +10,7 @@ use gradus_dialects::graph::{
     TransposeOp, UnsqueezeOp,
 };
 use gradus_ir::{DType, Module, Op, OpDecl, OpInfo, Refusal, Value};
-use gradus_simulators::npu::Machine;
+use gradus_simulators::npu::NpuMachine;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The ops that the machine computes, if their operands allow it.
@@ -64,7 +64,7 @@ pub fn check(m: &Module, op: Op) -> Result<(), Refusal> {
     m.is_one_of(op, OPS).then_some(()).ok_or("not an op of the npu")?;
     for value in m.results(op) {
         let shape = extents(m, value)?;
-        let found = [Order::ChannelsFirst, Order::ChannelsLast].iter().find_map(|order| order.of(&shape));
+        let found = [ChannelOrder::ChannelsFirst, ChannelOrder::ChannelsLast].iter().find_map(|order| order.of(&shape));
         found.ok_or_else(|| without_order(value, &shape))?;
     }
     Ok(())
@@ -87,7 +87,7 @@ pub fn is_signed(m: &Module, value: Value) -> bool {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Packing {
     /// Rows of blocks of channels.
-    Blocks(Order),
+    Blocks(ChannelOrder),
     /// Rows of columns of all channels, with columns of padding before and after and their value.
     Rows {
         /// Columns before and after.
@@ -115,27 +115,27 @@ pub struct Read {
 /// The options of reading.
 pub struct Setting<'a> {
     /// The machine.
-    pub machine: &'a Machine,
+    pub machine: &'a NpuMachine,
     /// Whether sums and products may be a step from the reference for some pairs of bytes.
     pub allow_steps: bool,
     /// The operand of products that is the weights, `None` for the cheaper one.
-    pub weights: Option<Side>,
+    pub weights: Option<ProductSide>,
     /// The mode of products of elements, `None` for the cheapest one.
-    pub mode: Option<([usize; 2], Blocks)>,
+    pub mode: Option<([usize; 2], BlockOrder)>,
     /// Whether rows are padded in SRAM against conflicts of banks.
-    pub skewed: bool,
+    pub pads_rows: bool,
 }
 
 impl Setting<'_> {
     /// Whether the first operand of products is the weights by force.
     pub fn weights_are_left(&self) -> bool {
-        self.weights == Some(Side::Left)
+        self.weights == Some(ProductSide::Left)
     }
 }
 
 /// An operand of a product.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Side {
+pub enum ProductSide {
     /// The first.
     Left,
     /// The second.
@@ -201,27 +201,27 @@ impl<'m> Reader<'m> {
             signed,
             part_of: None,
             role,
-            blocks: Blocks::default(),
-            skew: None,
+            blocks: BlockOrder::default(),
+            row_padding: None,
         });
         self.out.net.features.len() - 1
     }
 
     /// The order of an operand: that of the first op that needs one.
-    fn preferred(&self, value: Value) -> Order {
+    fn preferred(&self, value: Value) -> ChannelOrder {
         let (mut found, mut seen) = (vec![value], FxHashSet::default());
         while let Some(value) = found.pop() {
             for (user, _) in self.m.uses(value).filter(|(user, _)| self.ops.contains(user)) {
                 if QLinearConvOp::cast(self.m, user).is_some() {
-                    return Order::ChannelsFirst;
+                    return ChannelOrder::ChannelsFirst;
                 }
                 if QLinearMatMulOp::cast(self.m, user).is_some() {
-                    return Order::ChannelsLast;
+                    return ChannelOrder::ChannelsLast;
                 }
                 found.extend(self.m.results(user).filter(|&result| seen.insert(result)));
             }
         }
-        Order::ChannelsFirst
+        ChannelOrder::ChannelsFirst
     }
 
     /// Whether a value, or a value computed from it, is an operand of a product of two features.
@@ -239,7 +239,7 @@ impl<'m> Reader<'m> {
     }
 
     /// The view of a value that is not constant; operands of the program get an order, the preferred one by default.
-    pub(super) fn view_of(&mut self, value: Value, order: Option<Order>) -> Result<View, Refusal> {
+    pub(super) fn view_of(&mut self, value: Value, order: Option<ChannelOrder>) -> Result<View, Refusal> {
         if let Some(view) = self.views.get(&value) {
             return Ok(view.clone());
         }
@@ -247,7 +247,7 @@ impl<'m> Reader<'m> {
             return Err(Refusal::of(value, "a constant instead of a feature"));
         }
         let order = order.unwrap_or_else(|| self.preferred(value));
-        let is_divided = order == Order::ChannelsLast && !self.reaches_product(value);
+        let is_divided = order == ChannelOrder::ChannelsLast && !self.reaches_product(value);
         self.operand(value, order, is_divided)
     }
 
@@ -259,9 +259,11 @@ impl<'m> Reader<'m> {
             return fits.then_some(view).ok_or(Refusal::of(value, OTHER_AXES));
         }
         let shape = extents(self.m, value)?;
-        for (order, is_divided) in
-            [(Order::ChannelsFirst, false), (Order::ChannelsLast, false), (Order::ChannelsLast, true)]
-        {
+        for (order, is_divided) in [
+            (ChannelOrder::ChannelsFirst, false),
+            (ChannelOrder::ChannelsLast, false),
+            (ChannelOrder::ChannelsLast, true),
+        ] {
             let Some((mut extents, mut axes)) = order.of(&shape) else { continue };
             if is_divided {
                 divide_columns(&mut extents, &mut axes);
@@ -274,7 +276,7 @@ impl<'m> Reader<'m> {
     }
 
     /// Adds an operand of the program. `is_divided`: with its columns in several rows.
-    fn operand(&mut self, value: Value, order: Order, is_divided: bool) -> Result<View, Refusal> {
+    fn operand(&mut self, value: Value, order: ChannelOrder, is_divided: bool) -> Result<View, Refusal> {
         if self.m.defining_op(value).is_some_and(|op| self.ops.contains(&op)) {
             return Err(Refusal::of(value, NO_FEATURE));
         }
@@ -292,13 +294,17 @@ impl<'m> Reader<'m> {
     }
 
     /// The extents of the feature of a value in an order, and the digits of its axes.
-    pub(super) fn ordered_extents(&self, value: Value, order: Order) -> Result<([usize; 3], Vec<Vec<Digit>>), Refusal> {
+    pub(super) fn ordered_extents(
+        &self,
+        value: Value,
+        order: ChannelOrder,
+    ) -> Result<([usize; 3], Vec<Vec<Digit>>), Refusal> {
         let shape = extents(self.m, value)?;
         order.of(&shape).ok_or_else(|| without_order(value, &shape))
     }
 
     /// The view of a value whose axes are those of an order. Otherwise the op is blamed that changed them.
-    pub(super) fn ordered(&mut self, value: Value, order: Order) -> Result<View, Refusal> {
+    pub(super) fn ordered(&mut self, value: Value, order: ChannelOrder) -> Result<View, Refusal> {
         let view = self.view_of(value, Some(order))?;
         let (_, axes) = self.ordered_extents(value, order)?;
         if view.axes == axes { Ok(view) } else { Err(self.blame(&[value], Refusal::of(value, OTHER_ORDER))) }
@@ -387,9 +393,9 @@ impl<'m> Reader<'m> {
             view.reshaped(&shape).ok_or(Refusal::of(y, "a reshape that cuts an axis of a feature elsewhere"))?
         };
         // The host moves the bytes of its own tensors.
-        let is_plain = |order: Order| order.of(&shape).is_some_and(|(_, axes)| axes == view.axes);
+        let is_plain = |order: ChannelOrder| order.of(&shape).is_some_and(|(_, axes)| axes == view.axes);
         let is_inner = !matches!(self.out.net.features[view.feature].role, Role::Operand(_));
-        let is_kept = is_inner || [Order::ChannelsFirst, Order::ChannelsLast].into_iter().any(is_plain);
+        let is_kept = is_inner || [ChannelOrder::ChannelsFirst, ChannelOrder::ChannelsLast].into_iter().any(is_plain);
         is_kept.then_some(()).ok_or(Refusal::of(x, "bytes of the host in another order"))?;
         self.views.insert(y, view);
         Ok(())
@@ -492,8 +498,8 @@ impl<'m> Reader<'m> {
     /// Returns the program.
     pub fn finish(mut self) -> Read {
         self.out.net.finish(self.setting.machine, self.setting.mode);
-        if self.setting.skewed {
-            self.out.net.skew_rows(self.setting.machine);
+        if self.setting.pads_rows {
+            self.out.net.pad_rows(self.setting.machine);
         }
         self.out
     }

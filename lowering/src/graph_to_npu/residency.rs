@@ -9,7 +9,7 @@ use super::shape::{ALIGNMENT, Cost, LayerShape, Resident, Tiling, Weighing};
 use super::tiling::{cascades, frontier};
 use gradus_ir::Refusal;
 use gradus_plan::{Budget, Buffer, Pool, Problem, plan};
-use gradus_simulators::npu::Machine;
+use gradus_simulators::npu::NpuMachine;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
@@ -37,7 +37,7 @@ type Frontier = Vec<(Tiling, Cost)>;
 type Cascade = ([Tiling; 2], Cost);
 
 /// The costs of tilings, for all choices of a network.
-pub struct Costs {
+pub struct TilingCosts {
     /// The cycles of the tiles of each layer.
     pub prices: Vec<Prices>,
     /// The tilings of each layer by the features that are resident, computed on demand.
@@ -46,11 +46,11 @@ pub struct Costs {
     cascades: Vec<[Option<Vec<Cascade>>; 16]>,
 }
 
-impl Costs {
+impl TilingCosts {
     /// Creates costs of a number of layers, to be computed on demand.
-    pub fn new(layers: usize) -> Costs {
+    pub fn new(layers: usize) -> TilingCosts {
         let each = |_| Default::default();
-        Costs {
+        TilingCosts {
             prices: (0..layers).map(|_| Prices::default()).collect(),
             tilings: (0..layers).map(each).collect(),
             cascades: (0..layers).map(|_| Default::default()).collect(),
@@ -59,9 +59,9 @@ impl Costs {
 }
 
 /// A network during the choice.
-struct Chooser<'a> {
+struct ResidencyChooser<'a> {
     net: &'a Network,
-    machine: &'a Machine,
+    machine: &'a NpuMachine,
     /// First and last layer of each root.
     lifetimes: Vec<(usize, usize)>,
     /// Bytes that stay free in each layer.
@@ -71,7 +71,7 @@ struct Chooser<'a> {
     /// Those of each layer with the next one, likewise.
     cascades: Vec<[Option<Vec<Cascade>>; 16]>,
     by: Weighing,
-    costs: &'a mut Costs,
+    costs: &'a mut TilingCosts,
     resident: Vec<bool>,
     /// Whether a layer is cascaded with the next one.
     cascaded: Vec<bool>,
@@ -81,7 +81,7 @@ struct Chooser<'a> {
     live: Vec<usize>,
 }
 
-impl Chooser<'_> {
+impl ResidencyChooser<'_> {
     fn is_resident(&self, id: FeatureId) -> bool {
         self.resident[self.net.root(id).0]
     }
@@ -179,7 +179,7 @@ impl Chooser<'_> {
         let flags = [a.input, a.sum, b.output, b.sum];
         let key: usize = flags.iter().enumerate().map(|(i, &flag)| usize::from(flag) << i).sum();
         let [x, y] = [index, index + 1].map(|i| LayerShape::new(self.net, &self.net.layers[i], self.machine));
-        let Costs { prices, cascades: priced, .. } = &mut *self.costs;
+        let TilingCosts { prices, cascades: priced, .. } = &mut *self.costs;
         let frontier = self.cascades[index][key].get_or_insert_with(|| {
             let price = || cascades([&x, &y], [a, b], &mut prices[index..=index + 1]);
             frontier(priced[index][key].get_or_insert_with(price), self.by)
@@ -198,7 +198,7 @@ impl Chooser<'_> {
         let resident = self.of_layer(index);
         let key = usize::from(resident.input) | usize::from(resident.output) << 1 | usize::from(resident.sum) << 2;
         let shape = LayerShape::new(self.net, &self.net.layers[index], self.machine);
-        let Costs { prices, tilings, .. } = &mut *self.costs;
+        let TilingCosts { prices, tilings, .. } = &mut *self.costs;
         let frontier = self.frontiers[index][key].get_or_insert_with(|| {
             let price = || shape.priced(resident, &mut prices[index]);
             frontier(tilings[index][key].get_or_insert_with(price), self.by)
@@ -320,10 +320,10 @@ fn lifetimes(net: &Network) -> Vec<(usize, usize)> {
 /// A layer has no tiles that fit.
 pub fn choose(
     net: &Network,
-    machine: &Machine,
+    machine: &NpuMachine,
     slack: &[usize],
     by: Weighing,
-    costs: &mut Costs,
+    costs: &mut TilingCosts,
 ) -> Result<Residency, Refusal> {
     let lifetimes = lifetimes(net);
     let is_resident = |id: FeatureId| {
@@ -336,7 +336,7 @@ pub fn choose(
     let frontiers = net.layers.iter().map(|_| Default::default()).collect();
     let cascades = net.layers.iter().map(|_| Default::default()).collect();
     let cascaded = vec![false; net.layers.len()];
-    let mut chooser = Chooser {
+    let mut chooser = ResidencyChooser {
         net,
         by,
         costs,
@@ -373,7 +373,7 @@ pub fn choose(
 type Placed = (Vec<Option<usize>>, (u64, u64));
 
 /// Places resident features beside the working memory of each layer.
-fn place(chooser: &mut Chooser<'_>) -> Option<Placed> {
+fn place(chooser: &mut ResidencyChooser<'_>) -> Option<Placed> {
     let groups = chooser.groups();
     let mut buffers: Vec<Buffer> = groups.values().map(|&(bytes, first, last)| aligned(first, last, bytes)).collect();
     for index in 0..chooser.net.layers.len() {

@@ -49,7 +49,7 @@ pub fn round_shift(value: i64, shift: u32) -> i64 {
 
 /// The quantization of a tensor: `(q - zero) * scale`, with bytes from `low` to `high`.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Bytes {
+pub struct ByteQuantization {
     /// Scale.
     pub scale: f32,
     /// Zero point.
@@ -58,7 +58,7 @@ pub struct Bytes {
     pub signed: bool,
 }
 
-impl Bytes {
+impl ByteQuantization {
     /// Bounds of the bytes.
     pub fn bounds(&self) -> [i16; 2] {
         if self.signed { [-128, 127] } else { [0, 255] }
@@ -102,7 +102,7 @@ pub struct Fit<T> {
 
 /// Returns factors of both operands and their binary places, with which the sum of all pairs of bytes is that of the reference, or
 /// the nearest ones.
-pub fn sum(a: &Bytes, b: &Bytes, y: &Bytes) -> Option<Fit<([i32; 2], u8)>> {
+pub fn sum(a: &ByteQuantization, b: &ByteQuantization, y: &ByteQuantization) -> Option<Fit<([i32; 2], u8)>> {
     let ratios = [a, b].map(|q| f64::from(q.scale) / f64::from(y.scale));
     // The maximum of numbers ignores NaN.
     let is_finite = ratios.iter().all(|ratio| ratio.is_finite());
@@ -115,7 +115,7 @@ pub fn sum(a: &Bytes, b: &Bytes, y: &Bytes) -> Option<Fit<([i32; 2], u8)>> {
 }
 
 /// Returns a factor with which the product of all pairs of bytes is that of the reference, or the nearest one.
-pub fn product(a: &Bytes, b: &Bytes, y: &Bytes) -> Option<Fit<Requantization>> {
+pub fn product(a: &ByteQuantization, b: &ByteQuantization, y: &ByteQuantization) -> Option<Fit<Requantization>> {
     let ratio = f64::from(a.scale) * f64::from(b.scale) / f64::from(y.scale);
     let shift = binary_places(ratio)?;
     let near = nearest_factor(ratio, shift)?;
@@ -128,7 +128,7 @@ pub fn product(a: &Bytes, b: &Bytes, y: &Bytes) -> Option<Fit<Requantization>> {
 /// The pairs of bytes whose result depends on the last places of the factors.
 struct Pairs {
     shift: u32,
-    to: Bytes,
+    to: ByteQuantization,
     /// Differences from the zero points, and the result of the reference.
     critical: Vec<([i64; 2], i64)>,
     /// Number of the other pairs that have another result than the reference.
@@ -138,8 +138,8 @@ struct Pairs {
 impl Pairs {
     /// Computes all pairs by the reference and by the factors nearest to the real ones.
     fn new(
-        [a, b]: [&Bytes; 2],
-        y: &Bytes,
+        [a, b]: [&ByteQuantization; 2],
+        y: &ByteQuantization,
         shift: u32,
         real: impl Fn(f32, f32) -> f32,
         near: impl Fn([i64; 2]) -> i64,
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn factors_fit_32_bits() {
-        let bytes = |scale| Bytes { scale, zero: 0, signed: true };
+        let bytes = |scale| ByteQuantization { scale, zero: 0, signed: true };
         assert!(sum(&bytes(0.5), &bytes(-1.0e30), &bytes(0.25)).is_none());
         assert!(product(&bytes(0.5), &bytes(1.0e30), &bytes(0.25)).is_none());
         assert!(sum(&bytes(0.5), &bytes(-0.5), &bytes(0.25)).is_some_and(|fit| fit.steps == 0));
@@ -255,7 +255,7 @@ mod tests {
                 let signed = next(2) == 0;
                 let zero = next(256) as i16 - if signed { 128 } else { 0 };
                 let sign = if next(8) == 0 { -1.0 } else { 1.0 };
-                Bytes { scale: sign * (0.001 + next(1000) as f32 / 9973.0), zero, signed }
+                ByteQuantization { scale: sign * (0.001 + next(1000) as f32 / 9973.0), zero, signed }
             };
             let [a, b, y] = [bytes(), bytes(), bytes()];
             if let Some(Fit { factors: (factors, shift), steps }) = sum(&a, &b, &y) {
@@ -290,7 +290,7 @@ mod tests {
     #[test]
     fn extreme_scales_are_refused_or_computed() {
         let scales = [0.5, -0.5, -1.6e31, 3e38, 1e-40, 0.0, f32::INFINITY, f32::NEG_INFINITY, f32::NAN];
-        let bytes = |scale: f32| Bytes { scale, zero: 3, signed: true };
+        let bytes = |scale: f32| ByteQuantization { scale, zero: 3, signed: true };
         let mut found = 0;
         for i in 0..scales.len().pow(3) {
             let [a, b, y] = [1, scales.len(), scales.len().pow(2)].map(|n| bytes(scales[i / n % scales.len()]));

@@ -1,7 +1,7 @@
 //! Layers with the extents that their tiles depend on, tiles, and costs, as data.
 
 use super::network::{FeatureInfo, Layer, Network, Weights, tile_of};
-use gradus_simulators::npu::Machine;
+use gradus_simulators::npu::NpuMachine;
 
 /// Alignment of buffers in SRAM, a word.
 pub const ALIGNMENT: usize = 64;
@@ -90,12 +90,12 @@ pub struct LayerShape<'a> {
     /// The other operand of the sum.
     pub sum: Option<&'a FeatureInfo>,
     /// The machine.
-    pub machine: &'a Machine,
+    pub machine: &'a NpuMachine,
 }
 
 impl<'a> LayerShape<'a> {
     /// Returns the shape of a layer of a network.
-    pub fn new(net: &'a Network, layer: &'a Layer, machine: &'a Machine) -> LayerShape<'a> {
+    pub fn new(net: &'a Network, layer: &'a Layer, machine: &'a NpuMachine) -> LayerShape<'a> {
         let [input, output] = [layer.input, layer.output].map(|id| &net.features[id]);
         let weights = layer.weights.feature().map(|id| &net.features[id]);
         let sum = layer.sum.map(|sum| &net.features[sum.feature]);

@@ -5,14 +5,14 @@
 //! to that of its last use, and its load has the earliest slot in which there are any: constants and tiles arrive as early as memory
 //! allows.
 
-use super::network::{Blocks, FeatureId, Network, Role, Weights, tile_of};
-use super::pace::Pace;
+use super::network::{BlockOrder, FeatureId, Network, Role, Weights, tile_of};
 use super::price::Prices;
+use super::reservations::{ReservationRequest, Reservations};
 use super::residency::Residency;
 use super::shape::{ALIGNMENT, LayerShape, PARAMETERS_ALIGNMENT};
-use super::taken::{Taken, Wanted};
+use super::slot_times::SlotTimes;
 use super::timeline;
-use gradus_simulators::npu::{Feature, Inst, Machine, Transfer, cost};
+use gradus_simulators::npu::{Feature, NpuInst, NpuMachine, Transfer, cost};
 
 /// The most slots between a load and its first use.
 const LOOK_AHEAD: usize = 48;
@@ -43,7 +43,7 @@ pub struct Stream {
 
 /// Rows and channels of a feature in SRAM: the whole feature, or a streamed tile of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Part {
+pub enum SramRegion {
     /// The feature in SRAM.
     Whole,
     /// A streamed buffer whose first row and channel are these, with the given number of channels.
@@ -59,19 +59,19 @@ pub enum Part {
     },
 }
 
-impl Part {
+impl SramRegion {
     /// The stream of a tile.
     fn stream(&self) -> Option<usize> {
         match self {
-            Part::Tile { stream, .. } => Some(*stream),
-            Part::Whole => None,
+            SramRegion::Tile { stream, .. } => Some(*stream),
+            SramRegion::Whole => None,
         }
     }
 }
 
 /// A tile of a layer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Step {
+pub struct TileStep {
     /// The layer.
     pub layer: usize,
     /// The slot of the convolution.
@@ -91,20 +91,20 @@ pub struct Step {
     /// The number of kernels of the constants.
     pub constants_kernels: usize,
     /// Where the input is.
-    pub input: Part,
+    pub input: SramRegion,
     /// Where the feature is that is the weights.
-    pub weights: Part,
+    pub weights: SramRegion,
     /// Where the feature of the sum is.
-    pub sum: Part,
+    pub sum: SramRegion,
     /// Where the output goes.
-    pub output: Part,
+    pub output: SramRegion,
 }
 
 /// The steps of a network with their streams, and the image of DDR.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Steps {
     /// Steps in order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<TileStep>,
     /// Streams in the order of their first use.
     pub streams: Vec<Stream>,
     /// The first byte in DDR of each feature with memory of its own there.
@@ -140,7 +140,7 @@ pub struct NoRoom {
 pub fn divide(
     net: &Network,
     residency: &Residency,
-    machine: &Machine,
+    machine: &NpuMachine,
     placement: Placement,
     prices: &mut [Prices],
 ) -> Result<Steps, NoRoom> {
@@ -186,7 +186,7 @@ struct Slice {
 struct Builder<'a> {
     net: &'a Network,
     residency: &'a Residency,
-    machine: &'a Machine,
+    machine: &'a NpuMachine,
     out: Steps,
     /// The slices of each layer.
     slices: Vec<Vec<Slice>>,
@@ -290,7 +290,7 @@ impl Builder<'_> {
     }
 
     /// The tiles of input, weights, sum and output of a step.
-    fn wanted(
+    fn request(
         &self,
         index: usize,
         ((row, rows), _, (kernel, kernels)): Tile,
@@ -316,13 +316,13 @@ impl Builder<'_> {
     }
 
     /// The streamed tile of an operand, that of the step before if it is the same.
-    fn part(&mut self, key: Key, which: usize, turn: &mut Turn) -> Part {
+    fn part(&mut self, key: Key, which: usize, turn: &mut Turn) -> SramRegion {
         let stream = match turn.current[which].filter(|(known, _)| *known == key) {
             Some((_, stream)) => stream,
             None => self.tile(key, which == 3),
         };
         turn.current[which] = Some((key, stream));
-        Part::Tile { stream, row: key.1.0, channel: key.2.0, channels: key.2.1 }
+        SramRegion::Tile { stream, row: key.1.0, channel: key.2.0, channels: key.2.1 }
     }
 
     /// Adds the step of a tile. `passed`: the feature between two layers that take turns, with the stream of its tile and that tile's
@@ -335,21 +335,21 @@ impl Builder<'_> {
         let Slice { kernel: constants_kernel, kernels: constants_kernels, at, bytes } = self.slices[index][slice];
         let mut slot = self.out.steps.last().map_or(1, |step| step.slot + 1);
         let (first, count, _) = shape.input_rows(row, rows);
-        let wanted = self.wanted(index, tile, (first, count));
-        let mut parts = [Part::Whole; 4];
-        for (which, wanted) in wanted.into_iter().enumerate() {
+        let request = self.request(index, tile, (first, count));
+        let mut parts = [SramRegion::Whole; 4];
+        for (which, request) in request.into_iter().enumerate() {
             parts[which] = match passed.filter(|(passed, _)| *passed == which) {
                 Some((_, (stream, row))) => {
                     let id = if which == 3 { layer.output } else { layer.input };
-                    Part::Tile { stream, row, channel: 0, channels: net.features[id].channels }
+                    SramRegion::Tile { stream, row, channel: 0, channels: net.features[id].channels }
                 }
-                None => match wanted.filter(|w| !self.is_resident(w.0)) {
+                None => match request.filter(|w| !self.is_resident(w.0)) {
                     Some(key) => {
                         let part = self.part(key, which, turn);
                         slot = slot.max(self.out.ready(part));
                         part
                     }
-                    None => Part::Whole,
+                    None => SramRegion::Whole,
                 },
             };
         }
@@ -358,7 +358,7 @@ impl Builder<'_> {
             turn.constants.fill(None);
         }
         let constants = *turn.constants[slice].get_or_insert_with(|| self.out.constant(at, bytes));
-        for stream in parts.iter().filter_map(Part::stream).chain([constants]) {
+        for stream in parts.iter().filter_map(SramRegion::stream).chain([constants]) {
             let uses = &mut self.out.streams[stream].uses;
             *uses = (uses.0.min(slot), slot);
         }
@@ -370,7 +370,7 @@ impl Builder<'_> {
         }
         let [input, weights, sum, output] = parts;
         let layer = index;
-        self.out.steps.push(Step {
+        self.out.steps.push(TileStep {
             layer,
             slot,
             row,
@@ -405,8 +405,8 @@ impl Builder<'_> {
         let (run, counts) = match whole.blocks {
             _ if tile.row() == whole.row() && tile.pitch() == tile.row() => (tile.bytes(), [1, 1]),
             _ if tile.row() == whole.row() => (tile.row(), [1, rows]),
-            Blocks::ColumnsInside => (tile.row(), [1, rows]),
-            Blocks::ChannelsInside => (tile.row() / columns, [rows, columns]),
+            BlockOrder::ColumnsInside => (tile.row(), [1, rows]),
+            BlockOrder::ChannelsInside => (tile.row() / columns, [rows, columns]),
         };
         let strides = |f: Feature| if counts[0] == 1 { [0, 0, f.row] } else { [0, f.row, f.col] };
         let transfer = Transfer {
@@ -424,7 +424,7 @@ impl Builder<'_> {
 
     /// Places all streams: the first bytes that are free, from the earliest slot on.
     fn place(&mut self) -> Result<(), NoRoom> {
-        let mut taken = Taken::default();
+        let mut reserved = Reservations::default();
         let mut slots = vec![(usize::MAX, 0); self.net.layers.len()];
         for step in &self.out.steps {
             let (first, last) = &mut slots[step.layer];
@@ -433,66 +433,67 @@ impl Builder<'_> {
         for (id, place) in self.residency.places.iter().enumerate() {
             let Some(place) = place else { continue };
             let (first, last) = self.residency.lifetimes[id];
-            taken.add(*place, self.net.features[id].sram_bytes(), slots[first].0, slots[last].1 + 1);
+            reserved.add(*place, self.net.features[id].sram_bytes(), slots[first].0, slots[last].1 + 1);
         }
         let mut order: Vec<usize> = (0..self.out.streams.len()).collect();
         order.sort_by_key(|&i| self.out.streams[i].uses.0);
-        let mut pace = Pace::new(self.machine, self.out.streams.len());
+        let mut times = SlotTimes::new(self.machine, self.out.streams.len());
         let mut streams = order.into_iter().peekable();
         for i in 0..self.out.steps.len() {
             let step = self.out.steps[i];
             while let Some(stream) = streams.next_if(|&s| self.out.streams[s].uses.0 == step.slot) {
-                self.place_stream(stream, &mut taken, &mut pace)?;
+                self.place_stream(stream, &mut reserved, &mut times)?;
             }
-            self.pace(&step, &mut pace);
+            self.time_step(&step, &mut times);
         }
         Ok(())
     }
 
     /// Places a stream in SRAM. Its load is issued in the last slot in which the DMA channel does not become idle, or later, when
     /// bytes are free.
-    fn place_stream(&mut self, i: usize, taken: &mut Taken, pace: &mut Pace<'_>) -> Result<(), NoRoom> {
+    fn place_stream(&mut self, i: usize, reserved: &mut Reservations, times: &mut SlotTimes<'_>) -> Result<(), NoRoom> {
         let stream = &self.out.streams[i];
         let (use_slot, end, bytes) = (stream.uses.0, stream.uses.1 + 1, stream.bytes);
-        let earliest = pace.earliest.max(stream.ready).max(use_slot.saturating_sub(LOOK_AHEAD));
-        let from = if stream.load.is_some() { pace.slot().max(earliest).min(use_slot) } else { use_slot };
-        taken.forget(pace.earliest.saturating_sub(self.placement.rest));
+        let earliest = times.earliest.max(stream.ready).max(use_slot.saturating_sub(LOOK_AHEAD));
+        let from = if stream.load.is_some() { times.slot().max(earliest).min(use_slot) } else { use_slot };
+        reserved.forget(times.earliest.saturating_sub(self.placement.rest));
         let size = self.machine.sram_bytes as usize;
         // Bytes that were free for a while: neither their last store nor their last reader is waited for.
-        let wanted = Wanted { bytes, from, end, size, is_high: stream.is_constant && self.placement.constants_high };
-        let rested = taken.first(wanted, from, self.placement.rest);
-        let Some((slot, place)) = rested.or_else(|| taken.first(wanted, use_slot, 0)) else {
+        let request =
+            ReservationRequest { bytes, from, end, size, is_high: stream.is_constant && self.placement.constants_high };
+        let rested = reserved.first(request, from, self.placement.rest);
+        let Some((slot, place)) = rested.or_else(|| reserved.first(request, use_slot, 0)) else {
             let step = self.out.steps.iter().find(|s| s.slot == use_slot);
             return Err(NoRoom { layer: step.map_or(0, |s| s.layer), bytes });
         };
-        taken.add(place, bytes, slot, end);
+        reserved.add(place, bytes, slot, end);
         let stream = &mut self.out.streams[i];
         stream.place = place;
-        pace.waits(slot, slot > from);
+        times.waits(slot, slot > from);
         for part in stream.parts() {
-            let slot = pace.slot().clamp(slot, use_slot);
-            pace.load(i, slot, cost(self.machine, &Inst::Load(part)).cycles);
+            let slot = times.slot().clamp(slot, use_slot);
+            times.load(i, slot, cost(self.machine, &NpuInst::Load(part)).cycles);
             stream.issues.push(slot);
         }
         Ok(())
     }
 
     /// Adds a step to the timeline.
-    fn pace(&mut self, step: &Step, pace: &mut Pace<'_>) {
+    fn time_step(&mut self, step: &TileStep, times: &mut SlotTimes<'_>) {
         let shape = LayerShape::new(self.net, &self.net.layers[step.layer], self.machine);
         let prices = &mut self.prices[step.layer];
         let parts = [step.input, step.weights, step.sum, step.output];
         let stores = parts[3].stream().map(|s| &self.out.streams[s]).filter(|s| s.uses.1 == step.slot);
-        let store = stores.and_then(|s| s.store).map(|t| (cost(self.machine, &Inst::Store(t)).cycles, 0));
-        let used = parts.iter().filter_map(Part::stream).chain([step.constants]);
-        let timed = timeline::Step {
-            ready: used.map(|s| pace.ready[s]).max().unwrap_or(0),
+        let store = stores.and_then(|s| s.store).map(|t| (cost(self.machine, &NpuInst::Store(t)).cycles, 0));
+        let used = parts.iter().filter_map(SramRegion::stream).chain([step.constants]);
+        let timed = timeline::TimedStep {
+            ready: used.map(|s| times.ready[s]).max().unwrap_or(0),
             convolution: prices.convolution(&shape, step.rows, step.kernels),
             requantization: prices.requantization(&shape, step.rows, step.kernels),
             releases: 0,
             store,
         };
-        pace.step(step.slot, timed);
+        times.step(step.slot, timed);
     }
 }
 
@@ -560,7 +561,7 @@ impl Steps {
     }
 
     /// The earliest slot of a convolution that uses a part.
-    fn ready(&self, part: Part) -> usize {
+    fn ready(&self, part: SramRegion) -> usize {
         part.stream().map_or(0, |stream| self.streams[stream].ready)
     }
 
@@ -572,7 +573,7 @@ impl Steps {
 }
 
 /// The bytes before the parameters of a slice.
-pub fn weight_bytes(shape: &LayerShape<'_>, kernels: usize, machine: &Machine) -> usize {
+pub fn weight_bytes(shape: &LayerShape<'_>, kernels: usize, machine: &NpuMachine) -> usize {
     let layer = shape.layer;
     let depth = if layer.depthwise { 1 } else { layer.depth.next_multiple_of(machine.depth as usize) };
     match layer.weights {

@@ -7,11 +7,11 @@ mod matrices;
 mod multiplies;
 
 use super::network::{
-    Blocks, FeatureId, FeatureInfo, Layer, Network, PartOf, Requantization, Role, Skew, Sum, Weights,
+    BlockOrder, FeatureId, FeatureInfo, FeatureSum, Layer, Network, PartOf, Requantization, Role, RowPadding, Weights,
 };
-use super::program::{Program, compile};
+use super::program::{CompiledNetwork, compile};
 use super::scale::round_shift;
-use gradus_simulators::npu::{Ddr, Inst, Machine, Simulator, Statistics};
+use gradus_simulators::npu::{Ddr, NpuInst, NpuMachine, Simulator, Statistics};
 
 /// A generator of numbers (xorshift).
 struct Random(u64);
@@ -55,8 +55,8 @@ fn feature(net: &mut Network, [height, width, channels]: [usize; 3], signed: boo
         signed,
         part_of: None,
         role,
-        blocks: Blocks::default(),
-        skew: None,
+        blocks: BlockOrder::default(),
+        row_padding: None,
     });
     net.features.len() - 1
 }
@@ -124,7 +124,8 @@ fn disturb(net: &Network, layer: &mut Layer, known: &[FeatureId], r: &mut Random
     if let Some(feature) = r.choose(&others).filter(|_| r.below(2) == 0) {
         let zeros = [layer.zero, byte(net.features[feature].signed, r)];
         let scales = [0, 0].map(|_: i32| r.below(1 << 20) as i32);
-        layer.sum = Some(Sum { feature, zeros, scales, shift: 20, zero: byte(layer.signed, r), signed: layer.signed });
+        layer.sum =
+            Some(FeatureSum { feature, zeros, scales, shift: 20, zero: byte(layer.signed, r), signed: layer.signed });
     }
     let tables = match r.below(4) {
         0 => 1,
@@ -176,7 +177,7 @@ fn repeated_summand(net: &mut Network, layer: &mut Layer, r: &mut Random) {
     let sum = feature(net, extents, r.below(2) == 0, role);
     let zeros = [layer.zero, 3];
     let scales = [0, 0].map(|_: i32| r.below(1 << 20) as i32);
-    layer.sum = Some(Sum { feature: sum, zeros, scales, shift: 20, zero: 5, signed: layer.signed });
+    layer.sum = Some(FeatureSum { feature: sum, zeros, scales, shift: 20, zero: 5, signed: layer.signed });
 }
 
 fn network(r: &mut Random) -> Network {
@@ -207,10 +208,11 @@ fn network(r: &mut Random) -> Network {
 
 /// Pads the rows of some features that are not read as lines.
 fn disturb_rows(net: &mut Network, r: &mut Random) {
-    let lines: Vec<FeatureId> = net.layers.iter().filter_map(Network::line).flatten().collect();
+    let lines: Vec<FeatureId> = net.layers.iter().filter_map(Network::elementwise_features).flatten().collect();
     for id in (0..net.features.len()).filter(|id| !lines.contains(id)) {
         let banks = [64, 256][r.below(2)];
-        net.features[id].skew = (r.below(2) == 0).then(|| Skew { residue: 64 * r.below(banks / 64), banks });
+        net.features[id].row_padding =
+            (r.below(2) == 0).then(|| RowPadding { residue: 64 * r.below(banks / 64), banks });
     }
 }
 
@@ -289,7 +291,7 @@ fn elements(info: &FeatureInfo) -> impl Iterator<Item = (usize, usize, usize)> +
 }
 
 /// Runs a program on random operands and compares its results with those of loops.
-fn check(net: &Network, program: &Program, machine: &Machine, r: &mut Random) -> Result<Statistics, String> {
+fn check(net: &Network, program: &CompiledNetwork, machine: &NpuMachine, r: &mut Random) -> Result<Statistics, String> {
     let mut ddr = Ddr::new(program.steps.ddr_bytes);
     ddr.write(0, &program.constants);
     let mut plain: Plain = vec![None; net.features.len()];
@@ -328,16 +330,16 @@ fn check(net: &Network, program: &Program, machine: &Machine, r: &mut Random) ->
 }
 
 /// Machines of all sizes of SRAM, so that features are streamed, cascaded or resident, and of several arrays.
-fn machine(r: &mut Random) -> Machine {
+fn machine(r: &mut Random) -> NpuMachine {
     let [kernels, depth] = [[8, 8], [8, 8], [4, 4], [16, 16], [16, 8], [8, 16]][r.below(6)];
     let (positions, accumulators) = ([1, 4, 8][r.below(3)], [4096, 16_384][r.below(2)]);
-    Machine {
+    NpuMachine {
         kernels,
         depth,
         positions,
         accumulators,
         sram_bytes: [512, 64, 32, 20][r.below(4)] << 10,
-        ..Machine::default()
+        ..NpuMachine::default()
     }
 }
 
@@ -381,7 +383,7 @@ fn a_multiply_stays_in_sram() {
     for layer in &mut net.layers {
         layer.requantization = vec![Requantization { bias: 0, scale: 1 << 20, shift: 30 }];
     }
-    let machine = Machine::default();
+    let machine = NpuMachine::default();
     let program = compile(&net, &machine).expect("the network fits");
     let counts = check(&net, &program, &machine, &mut r).expect("the program is right");
     // Besides the operand, read once for each of two layers, the result and the constants nothing crosses the border.
@@ -392,10 +394,10 @@ fn a_multiply_stays_in_sram() {
 }
 
 /// Drops each signal and each wait: the program is rejected, or the result is the same.
-fn without_tokens(net: &Network, program: &Program, machine: &Machine) {
+fn without_tokens(net: &Network, program: &CompiledNetwork, machine: &NpuMachine) {
     let mut rejected = 0;
     for (i, inst) in program.instructions.iter().enumerate() {
-        if !matches!(inst, Inst::Signal { .. } | Inst::Wait { .. }) {
+        if !matches!(inst, NpuInst::Signal { .. } | NpuInst::Wait { .. }) {
             continue;
         }
         let mut changed = program.clone();

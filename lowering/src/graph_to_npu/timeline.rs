@@ -2,12 +2,12 @@
 //! order of the execute queue, the shared DMA channel, and the bytes of SRAM that loads wait for.
 
 use super::shape::Cost;
-use gradus_simulators::npu::Machine;
+use gradus_simulators::npu::NpuMachine;
 use std::collections::VecDeque;
 
 /// The units and the memory after some steps.
 pub struct Timeline<'m> {
-    machine: &'m Machine,
+    machine: &'m NpuMachine,
     /// Bytes of SRAM that are free.
     free: usize,
     /// Bytes that become free, with the cycle.
@@ -23,7 +23,7 @@ pub struct Timeline<'m> {
     /// Completion of the requantization of the step before the last one, whose half of the accumulators is the next.
     half: u64,
     /// The last step, whose requantization is issued after the next convolution.
-    pending: Option<(u64, Step)>,
+    pending: Option<(u64, TimedStep)>,
     /// Completion of the last store.
     stored: u64,
     /// The start of the first convolution.
@@ -34,7 +34,7 @@ pub struct Timeline<'m> {
 
 /// A step.
 #[derive(Clone, Copy, Default, Debug)]
-pub struct Step {
+pub struct TimedStep {
     /// The cycle in which all that it reads is in SRAM.
     pub ready: u64,
     /// Cycles of the convolution.
@@ -49,7 +49,7 @@ pub struct Step {
 
 impl<'m> Timeline<'m> {
     /// A machine at rest with `free` bytes of SRAM.
-    pub fn new(machine: &'m Machine, free: usize) -> Timeline<'m> {
+    pub fn new(machine: &'m NpuMachine, free: usize) -> Timeline<'m> {
         Timeline {
             machine,
             free,
@@ -115,7 +115,7 @@ impl<'m> Timeline<'m> {
     }
 
     /// Adds a step. Returns the cycle in which its convolution starts.
-    pub fn step(&mut self, step: Step) -> u64 {
+    pub fn step(&mut self, step: TimedStep) -> u64 {
         let start = self.array.max(step.ready).max(self.half);
         self.requantize(start);
         self.array = start + step.convolution;

@@ -32,7 +32,7 @@ pub struct View {
 
 /// Which axis of a tensor is the channels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Order {
+pub enum ChannelOrder {
     /// The second, `[N, C, ...]`, as convolutions have it.
     ChannelsFirst,
     /// The last, as matrix products have it.
@@ -43,20 +43,20 @@ fn whole(axis: usize, extent: usize) -> Vec<Digit> {
     if extent == 1 { Vec::new() } else { vec![Digit { axis, extent, stride: 1 }] }
 }
 
-impl Order {
+impl ChannelOrder {
     /// The extents `[H, W, C]` of the feature of a tensor, and the digits of the tensor's axes.
     pub fn of(self, extents: &[usize]) -> Option<([usize; 3], Vec<Vec<Digit>>)> {
         let axes: Vec<usize> = match (self, extents) {
-            (Order::ChannelsFirst, [1, _, _, _]) => vec![ROWS, CHANNELS, ROWS, COLUMNS],
-            (Order::ChannelsFirst, [1, _, _]) => vec![ROWS, CHANNELS, COLUMNS],
+            (ChannelOrder::ChannelsFirst, [1, _, _, _]) => vec![ROWS, CHANNELS, ROWS, COLUMNS],
+            (ChannelOrder::ChannelsFirst, [1, _, _]) => vec![ROWS, CHANNELS, COLUMNS],
             // The pixels of a batch of images of one pixel are the columns.
-            (Order::ChannelsFirst, [_, _, rest @ ..]) if rest.len() < 3 && rest.iter().all(|&n| n == 1) => {
+            (ChannelOrder::ChannelsFirst, [_, _, rest @ ..]) if rest.len() < 3 && rest.iter().all(|&n| n == 1) => {
                 [&[COLUMNS, CHANNELS][..], &[ROWS, ROWS][..rest.len()]].concat()
             }
-            (Order::ChannelsLast, [_, _, _, _]) if extents[0] == 1 => vec![ROWS, ROWS, COLUMNS, CHANNELS],
-            (Order::ChannelsLast, [_, _, _]) => vec![ROWS, COLUMNS, CHANNELS],
-            (Order::ChannelsLast, [_, _]) => vec![COLUMNS, CHANNELS],
-            (Order::ChannelsLast, [_]) => vec![CHANNELS],
+            (ChannelOrder::ChannelsLast, [_, _, _, _]) if extents[0] == 1 => vec![ROWS, ROWS, COLUMNS, CHANNELS],
+            (ChannelOrder::ChannelsLast, [_, _, _]) => vec![ROWS, COLUMNS, CHANNELS],
+            (ChannelOrder::ChannelsLast, [_, _]) => vec![COLUMNS, CHANNELS],
+            (ChannelOrder::ChannelsLast, [_]) => vec![CHANNELS],
             _ => return None,
         };
         let mut feature = [1; 3];
@@ -153,7 +153,7 @@ mod tests {
     /// Heads of a transformer: rows of tokens, of which each head has some of the channels.
     #[test]
     fn heads_are_channels() {
-        let ([height, width, channels], axes) = Order::ChannelsLast.of(&[1, 128, 768]).expect("it has an order");
+        let ([height, width, channels], axes) = ChannelOrder::ChannelsLast.of(&[1, 128, 768]).expect("it has an order");
         assert_eq!([height, width, channels], [1, 128, 768]);
         let tokens = View { feature: 0, axes };
         let heads = tokens.reshaped(&[1, 128, 12, 64]).and_then(|v| v.transposed(&[0, 2, 1, 3])).expect("it is a view");
@@ -167,11 +167,11 @@ mod tests {
 
     #[test]
     fn reshapes_that_cut_an_axis_elsewhere_are_no_views() {
-        let (_, axes) = Order::ChannelsLast.of(&[6, 4]).expect("it has an order");
+        let (_, axes) = ChannelOrder::ChannelsLast.of(&[6, 4]).expect("it has an order");
         let view = View { feature: 0, axes };
         assert_eq!(view.reshaped(&[4, 6]), None);
         assert!(view.reshaped(&[2, 3, 4]).is_some() && view.reshaped(&[2, 12]).is_some());
-        let (_, axes) = Order::ChannelsFirst.of(&[1, 8, 4, 5]).expect("it has an order");
+        let (_, axes) = ChannelOrder::ChannelsFirst.of(&[1, 8, 4, 5]).expect("it has an order");
         let image = View { feature: 0, axes };
         assert!(image.reshaped(&[1, 8, 20]).is_some_and(|v| v.axes[2].len() == 2));
         assert!(image.reshaped(&[8, 4, 5]).is_some() && image.reshaped(&[40, 4]).is_none());

@@ -5,7 +5,7 @@ use gradus_ir::Value;
 use gradus_reference_kernels::shape::Window;
 
 /// An image `[N, C, D...]` whose patches become columns.
-pub(super) struct Image {
+pub(super) struct PatchedImage {
     pub value: Value,
     /// Value of padding, a scalar; zero without it.
     pub pad: Option<Value>,
@@ -14,7 +14,7 @@ pub(super) struct Image {
     pub window: Window,
 }
 
-impl Image {
+impl PatchedImage {
     /// Returns the number of taps of a filter, for a channel.
     pub fn taps(&self) -> usize {
         self.window.kernel.iter().product()

@@ -1,6 +1,6 @@
 //! Products, from matrix products and convolutions.
 
-use super::im2col::Image;
+use super::im2col::PatchedImage;
 use crate::emit::Emitter;
 use crate::operands::{constant, extents, scale, scales, zero_point};
 use gradus_dialects::graph::{ConvIntegerOp, MatMulIntegerOp, QLinearConvOp, QLinearMatMulOp, convolution};
@@ -27,7 +27,7 @@ pub(super) struct Lowered {
     pub requantize: Option<Requantize>,
     /// Element type of the result.
     pub element: Type,
-    kind: Operands,
+    kind: ProductInputs,
 }
 
 /// The requantization of the sums.
@@ -48,11 +48,11 @@ impl Requantize {
 }
 
 /// The operands as they are in the program.
-enum Operands {
+enum ProductInputs {
     /// `[M, K]` and `[K, N]`; or, transposed, `[N, K]` and `[K, M]`, whose product is the transpose.
     Matrices { left: Value, right: Value, is_transposed: bool },
     /// Filters, those of groups in one product with zeros, and the image as a matrix of patches.
-    Convolution { filters: Filters, image: Box<Image>, result: Vec<i64> },
+    Convolution { filters: Filters, image: Box<PatchedImage>, result: Vec<i64> },
 }
 
 /// The filters of a convolution as a matrix.
@@ -95,9 +95,9 @@ impl Lowered {
     /// Emits both operands of the program for each part.
     pub fn operands(&self, e: &mut Emitter<'_, '_>) -> Option<Vec<[Value; 2]>> {
         match &self.kind {
-            Operands::Matrices { left, right, is_transposed: false } => Some(vec![[*left, *right]]),
-            Operands::Matrices { left, right, .. } => Some(vec![[e.transpose(*left)?, e.transpose(*right)?]]),
-            Operands::Convolution { filters, image, .. } => {
+            ProductInputs::Matrices { left, right, is_transposed: false } => Some(vec![[*left, *right]]),
+            ProductInputs::Matrices { left, right, .. } => Some(vec![[e.transpose(*left)?, e.transpose(*right)?]]),
+            ProductInputs::Convolution { filters, image, .. } => {
                 let filters = match filters {
                     Filters::Whole(value) => *value,
                     Filters::Constant(tensor, element) => e.constant(tensor, *element)?,
@@ -136,15 +136,15 @@ impl Lowered {
     pub fn result(&self, e: &mut Emitter<'_, '_>, parts: &[Value]) -> Option<Value> {
         let value = if let [value] = parts { *value } else { e.concat(parts, 0)? };
         match &self.kind {
-            Operands::Matrices { is_transposed: false, .. } => Some(value),
-            Operands::Matrices { .. } => e.transpose(value),
-            Operands::Convolution { image, result, .. } if image.batch > 1 => {
+            ProductInputs::Matrices { is_transposed: false, .. } => Some(value),
+            ProductInputs::Matrices { .. } => e.transpose(value),
+            ProductInputs::Convolution { image, result, .. } if image.batch > 1 => {
                 let split = [self.parts * self.shape.rows, image.batch, image.positions()].map(|d| d as i64);
                 let value = e.reshape(value, &split)?;
                 let value = e.permute(value, &[1, 0, 2])?;
                 e.reshape(value, result)
             }
-            Operands::Convolution { result, .. } => e.reshape(value, result),
+            ProductInputs::Convolution { result, .. } => e.reshape(value, result),
         }
     }
 }
@@ -202,7 +202,7 @@ fn matrices(
         let [left, right, left_zero, right_zero] =
             if is_transposed { [Some(b), Some(a), b_zero, a_zero] } else { [Some(a), Some(b), a_zero, b_zero] };
         let (rows, columns) = if is_transposed { (columns, rows) } else { (rows, columns) };
-        let kind = Operands::Matrices { left: left?, right: right?, is_transposed };
+        let kind = ProductInputs::Matrices { left: left?, right: right?, is_transposed };
         let shape = Shape { rows, depth, columns };
         let requantize = requantize.cloned();
         Some(Lowered {
@@ -248,7 +248,7 @@ fn convolve(
     }
     let initial = bias.is_some() || !is_symmetric(m, x, x_zero) || !is_symmetric(m, w, w_zero);
     let lowered = |parts: usize| {
-        let image = Image { value: x, pad: x_zero, batch, channels, window: window.clone() };
+        let image = PatchedImage { value: x, pad: x_zero, batch, channels, window: window.clone() };
         let depth = channels / parts * image.taps();
         let shape = Shape { rows: rows / parts, depth, columns: batch * image.positions() };
         (shape.columns > 0).then_some(()).ok_or(Refusal::of(y, "an extent of 0"))?;
@@ -264,7 +264,7 @@ fn convolve(
             initial,
             requantize: requantize.cloned(),
             element: m.ctx.element_type(m.value_type(y)),
-            kind: Operands::Convolution { filters, image: Box::new(image), result: result.clone() },
+            kind: ProductInputs::Convolution { filters, image: Box::new(image), result: result.clone() },
         })
     };
     // If none is possible, the last one has the fewest channels.

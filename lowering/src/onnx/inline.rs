@@ -6,7 +6,7 @@ use prost::Message;
 use std::collections::HashMap;
 
 /// A node, and the version of the standard operators that it is written against.
-pub struct Node {
+pub struct VersionedNode {
     /// The node.
     pub proto: NodeProto,
     /// The version.
@@ -30,14 +30,18 @@ pub fn standard_version(imports: &[OperatorSetIdProto]) -> Option<i64> {
 ///
 /// # Errors
 /// The place of the call and the reason: recursion, or an expansion above the limits.
-pub fn inline(nodes: Vec<NodeProto>, functions: &[FunctionProto], version: i64) -> Result<Vec<Node>, (String, String)> {
+pub fn inline(
+    nodes: Vec<NodeProto>,
+    functions: &[FunctionProto],
+    version: i64,
+) -> Result<Vec<VersionedNode>, (String, String)> {
     let mut names = HashMap::new();
     for f in functions {
         names.insert((standard(&f.domain), f.name.as_str(), f.overload.as_str()), f);
     }
     let mut inliner = Inliner { functions: names, out: Vec::with_capacity(nodes.len()), bytes: 0 };
     for proto in nodes {
-        inliner.add(Node { proto, version }, 0)?;
+        inliner.add(VersionedNode { proto, version }, 0)?;
     }
     Ok(inliner.out)
 }
@@ -49,13 +53,13 @@ fn standard(domain: &str) -> &str {
 
 struct Inliner<'a> {
     functions: HashMap<(&'a str, &'a str, &'a str), &'a FunctionProto>,
-    out: Vec<Node>,
+    out: Vec<VersionedNode>,
     /// Total size of the bodies inlined so far.
     bytes: usize,
 }
 
 impl Inliner<'_> {
-    fn add(&mut self, node: Node, depth: usize) -> Result<(), (String, String)> {
+    fn add(&mut self, node: VersionedNode, depth: usize) -> Result<(), (String, String)> {
         let proto = &node.proto;
         let key = (standard(&proto.domain), proto.op_type.as_str(), proto.overload.as_str());
         let Some(&function) = self.functions.get(&key) else {
@@ -76,7 +80,7 @@ impl Inliner<'_> {
             if self.bytes > MAX_BYTES {
                 return fail("the model expands to too many nodes");
             }
-            self.add(Node { proto: inner, version }, depth + 1)?;
+            self.add(VersionedNode { proto: inner, version }, depth + 1)?;
         }
         Ok(())
     }

@@ -15,7 +15,7 @@ use gradus_ir::tensor::{DType, Tensor};
 pub const NEWEST: i64 = 28;
 
 /// Facts about the values that a node uses, for adapters that depend on them.
-pub trait Values {
+pub trait ValueFacts {
     /// Returns the extents (negative where unknown) and the element type of a tensor of known rank.
     fn shape(&self, name: &str) -> Option<(Vec<i64>, DType)>;
 }
@@ -78,7 +78,7 @@ const ADAPTERS: &[(&[&str], i64, Adapt)] = &[
 ///
 /// # Errors
 /// The node is malformed, or has no counterpart in the newest version.
-pub fn modernize(node: NodeProto, version: i64, values: &dyn Values) -> Result<Vec<NodeProto>, String> {
+pub fn modernize(node: NodeProto, version: i64, values: &dyn ValueFacts) -> Result<Vec<NodeProto>, String> {
     let mut rewrite = Rewrite { node, before: Vec::new(), values };
     for (ops, below, adapt) in ADAPTERS {
         if version < *below && (ops.is_empty() || ops.contains(&rewrite.node.op_type.as_str())) {
@@ -102,7 +102,7 @@ pub fn newest_name(op_type: &str, version: i64) -> &str {
 struct Rewrite<'a> {
     node: NodeProto,
     before: Vec<NodeProto>,
-    values: &'a dyn Values,
+    values: &'a dyn ValueFacts,
 }
 
 impl Rewrite<'_> {

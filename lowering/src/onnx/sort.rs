@@ -1,6 +1,6 @@
 //! The order of nodes. Models should have their nodes sorted, but not all tools write them so, and runtimes accept any order.
 
-use super::inline::Node;
+use super::inline::VersionedNode;
 use super::node_place;
 use std::collections::HashMap;
 
@@ -20,7 +20,10 @@ enum Visit {
 ///
 /// # Errors
 /// The place of a node that depends on itself, and the cycle.
-pub fn sort(nodes: Vec<Node>, is_given: impl Fn(&str) -> bool) -> Result<Vec<Node>, (String, String)> {
+pub fn sort(
+    nodes: Vec<VersionedNode>,
+    is_given: impl Fn(&str) -> bool,
+) -> Result<Vec<VersionedNode>, (String, String)> {
     let mut makers: HashMap<&str, usize> = HashMap::new();
     for (i, node) in nodes.iter().enumerate() {
         for name in node.proto.output.iter().filter(|name| !name.is_empty() && !is_given(name)) {
@@ -53,12 +56,12 @@ pub fn sort(nodes: Vec<Node>, is_given: impl Fn(&str) -> bool) -> Result<Vec<Nod
             }
         }
     }
-    let mut nodes: Vec<Option<Node>> = nodes.into_iter().map(Some).collect();
+    let mut nodes: Vec<Option<VersionedNode>> = nodes.into_iter().map(Some).collect();
     Ok(order.into_iter().filter_map(|i| nodes[i].take()).collect())
 }
 
 /// Returns the place of `first` and a message with the nodes from there to the end of the path, whose last one uses it.
-fn cycle(nodes: &[Node], path: &[(usize, usize)], first: usize) -> (String, String) {
+fn cycle(nodes: &[VersionedNode], path: &[(usize, usize)], first: usize) -> (String, String) {
     let place = |i: usize| format!("'{}'", node_place(&nodes[i].proto));
     let on_cycle = path.iter().map(|&(node, _)| node).skip_while(|&node| node != first);
     let mut places: Vec<String> = on_cycle.map(place).collect();

@@ -1,8 +1,8 @@
 //! Operator coverage of a model, and whether it can be imported.
 
 use super::node::is_supported;
-use super::{ImportOptions, Source, named_loc};
-use crate::onnx::inline::Node;
+use super::{DecodedModel, ImportOptions, named_loc};
+use crate::onnx::inline::VersionedNode;
 use crate::onnx::{node_place, operator};
 use bytes::Bytes;
 use gradus_ir::{Context, Diagnostic};
@@ -48,9 +48,9 @@ pub fn check(
     name: &str,
     options: &ImportOptions,
 ) -> Result<Coverage, Vec<Diagnostic>> {
-    let source = Source::read(ctx, bytes, name)?;
+    let source = DecodedModel::read(ctx, bytes, name)?;
     let mut places: BTreeMap<(bool, String), Vec<String>> = BTreeMap::new();
-    for Node { proto, version } in &source.nodes {
+    for VersionedNode { proto, version } in &source.nodes {
         let supported = is_supported(ctx, proto, *version);
         places.entry((supported, operator(proto))).or_default().push(node_place(proto).to_owned());
     }

@@ -1,8 +1,8 @@
 //! Import of a node: conversion to the newest version, then mapping by the op's declaration.
 
 use super::{Importer, Initial, Stop, attrs, named_loc};
-use crate::onnx::inline::Node;
-use crate::onnx::opset::{self, Values};
+use crate::onnx::inline::VersionedNode;
+use crate::onnx::opset::{self, ValueFacts};
 use crate::onnx::proto::{AttributeType, NodeProto};
 use crate::onnx::tensor::dtype;
 use crate::onnx::{attribute_type, is_standard, node_place, operator};
@@ -84,7 +84,7 @@ fn result_sizes(info: &OpInfo, node: &NodeProto) -> Result<Vec<i32>, Stop> {
 
 impl Importer<'_> {
     /// Imports a node. Errors are reported, and its results are marked as missing.
-    pub(super) fn node(&mut self, node: Node) {
+    pub(super) fn node(&mut self, node: VersionedNode) {
         let loc = named_loc(&self.ctx, node_place(&node.proto));
         let (op, outputs) = (operator(&node.proto), node.proto.output.clone());
         match self.try_node(node, loc) {
@@ -97,8 +97,8 @@ impl Importer<'_> {
         }
     }
 
-    fn try_node(&mut self, node: Node, loc: Loc) -> Result<(), Stop> {
-        let Node { proto, version } = node;
+    fn try_node(&mut self, node: VersionedNode, loc: Loc) -> Result<(), Stop> {
+        let VersionedNode { proto, version } = node;
         if !is_supported(&self.ctx, &proto, version) {
             return Err(unsupported(&proto).into());
         }
@@ -187,8 +187,8 @@ impl Importer<'_> {
         if name.is_empty() {
             return Ok(());
         }
-        let taken = self.constants.contains_key(name);
-        if self.values.insert(name.to_owned(), Some(value)).is_some() || taken {
+        let is_constant = self.constants.contains_key(name);
+        if self.values.insert(name.to_owned(), Some(value)).is_some() || is_constant {
             return Err(format!("'{name}' is defined twice").into());
         }
         let ty = self.module.value_type(value);
@@ -259,7 +259,7 @@ impl Importer<'_> {
     }
 }
 
-impl Values for Importer<'_> {
+impl ValueFacts for Importer<'_> {
     fn shape(&self, name: &str) -> Option<(Vec<i64>, DType)> {
         match (self.values.get(name), self.constants.get(name)) {
             (Some(&value), _) => {

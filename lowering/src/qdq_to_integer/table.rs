@@ -163,7 +163,7 @@ fn argument(m: &Module, op: Op) -> Option<Value> {
 
 /// A value, and whether it depends on the argument.
 #[derive(Clone)]
-struct Known {
+struct FoldedValue {
     tensor: Tensor,
     varies: bool,
 }
@@ -173,7 +173,7 @@ struct Evaluation<'m> {
     m: &'m Module,
     argument: Value,
     all: Tensor,
-    known: FxHashMap<Value, Known>,
+    known: FxHashMap<Value, FoldedValue>,
 }
 
 impl<'m> Evaluation<'m> {
@@ -182,19 +182,20 @@ impl<'m> Evaluation<'m> {
     }
 
     /// Returns a value that depends on the argument and constants.
-    fn value(&mut self, value: Value, depth: usize) -> Option<Known> {
+    fn value(&mut self, value: Value, depth: usize) -> Option<FoldedValue> {
         let m = self.m;
         if value == self.argument {
-            return Some(Known { tensor: self.all.clone(), varies: true });
+            return Some(FoldedValue { tensor: self.all.clone(), varies: true });
         }
         if let Some(known) = self.known.get(&value) {
             return Some(known.clone());
         }
         if let Some(attr) = m.constant(value) {
-            return Some(Known { tensor: m.ctx.dense_tensor(attr)?, varies: false });
+            return Some(FoldedValue { tensor: m.ctx.dense_tensor(attr)?, varies: false });
         }
         let op = m.defining_op(value).filter(|&op| depth < MAX_OPS && is_function(m, op))?;
-        let operands: Vec<Known> = m.operands(op).iter().map(|&v| self.value(v, depth + 1)).collect::<Option<_>>()?;
+        let operands: Vec<FoldedValue> =
+            m.operands(op).iter().map(|&v| self.value(v, depth + 1)).collect::<Option<_>>()?;
         let varies = operands.iter().any(|known| known.varies);
         if varies && !self.varies_by_channel(op, &operands) {
             return None;
@@ -203,13 +204,13 @@ impl<'m> Evaluation<'m> {
         let data: Vec<Datum> = data.collect();
         let results = m.with_args(op, |args| eval(args, &data))?.ok()?;
         let [Datum::Tensor(tensor)] = &results[..] else { return None };
-        let known = Known { tensor: tensor.clone(), varies };
+        let known = FoldedValue { tensor: tensor.clone(), varies };
         self.known.insert(value, known.clone());
         (!varies || tensor.shape() == self.all.shape()).then_some(known)
     }
 
     /// Whether the constant operands of an op are scalars or have an element for each channel.
-    fn varies_by_channel(&self, op: Op, operands: &[Known]) -> bool {
+    fn varies_by_channel(&self, op: Op, operands: &[FoldedValue]) -> bool {
         let (m, rank) = (self.m, self.all.rank());
         let constants = || operands.iter().filter(|known| !known.varies && known.tensor.len() != 1);
         if BatchNormalizationOp::cast(m, op).is_some() {

@@ -24,7 +24,7 @@ pub(crate) struct Matrix {
 
 /// A nonzero of a group of rows.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Entry {
+pub(crate) struct RowNonzero {
     /// Column of the matrix.
     pub column: u32,
     /// Row in the group.
@@ -169,7 +169,7 @@ impl Matrix {
     }
 
     /// The nonzeros of a group of rows, by columns: a counting sort.
-    pub fn group(&self, first: usize, size: usize) -> Vec<Entry> {
+    pub fn group(&self, first: usize, size: usize) -> Vec<RowNonzero> {
         let rows = first..(first + size).min(self.rows);
         let range = self.starts[rows.start] as usize..self.starts[rows.end] as usize;
         let mut next = vec![0; self.depth + 1];
@@ -177,11 +177,12 @@ impl Matrix {
         for i in 1..next.len() {
             next[i] += next[i - 1];
         }
-        let mut entries = vec![Entry::default(); range.len()];
+        let mut entries = vec![RowNonzero::default(); range.len()];
         for row in rows {
             for i in self.starts[row] as usize..self.starts[row + 1] as usize {
                 let place: &mut usize = &mut next[self.columns[i] as usize];
-                entries[*place] = Entry { column: self.columns[i], row: (row - first) as u8, value: self.values[i] };
+                entries[*place] =
+                    RowNonzero { column: self.columns[i], row: (row - first) as u8, value: self.values[i] };
                 *place += 1;
             }
         }

@@ -12,8 +12,8 @@
 //! Values of floats are in a pool, of which a vector is loaded at a time, since immediates of floats have 8 bits.
 
 use super::Isa;
-use crate::sparse_product::{Entry, Matrix};
-use gradus_dialects::a64::{Class, INPUT, Inst, Instruction, OUTPUT, POOL, is_in_range, ops};
+use crate::sparse_product::{Matrix, RowNonzero};
+use gradus_dialects::a64::{INPUT, Inst, Instruction, OUTPUT, POOL, RegisterClass, is_in_range, ops};
 use gradus_dialects::a64_ext;
 use gradus_ir::DType;
 
@@ -60,19 +60,19 @@ pub(super) struct Generated {
 }
 
 /// Returns the class of registers for columns of a panel.
-pub(super) fn class(dtype: DType, panel: usize) -> Class {
+pub(super) fn class(dtype: DType, panel: usize) -> RegisterClass {
     match (dtype, panel) {
-        (DType::F64, 1) => Class::D,
-        (DType::F64, _) => Class::V2D,
-        (DType::F32, 1) => Class::S,
-        (DType::I32, 1) => Class::W,
-        _ => Class::V4S,
+        (DType::F64, 1) => RegisterClass::D,
+        (DType::F64, _) => RegisterClass::V2D,
+        (DType::F32, 1) => RegisterClass::S,
+        (DType::I32, 1) => RegisterClass::W,
+        _ => RegisterClass::V4S,
     }
 }
 
 /// Maximum number of rows of a group.
-pub(super) fn max_rows(class: Class) -> usize {
-    if class == Class::W { GENERAL.len() } else { VECTORS.len() }
+pub(super) fn max_rows(class: RegisterClass) -> usize {
+    if class == RegisterClass::W { GENERAL.len() } else { VECTORS.len() }
 }
 
 /// Generates the code of rows `first..end` of the product. Returns `None` if an offset is out of reach.
@@ -98,7 +98,7 @@ pub(super) fn generate(
         let rows = choices.rows.min(end - start);
         g.group(&matrix.group(start, rows), rows, start - first)?;
     }
-    g.emit(Inst::new(&ops::RET, Class::X, 0));
+    g.emit(Inst::new(&ops::RET, RegisterClass::X, 0));
     // Loads of the pool read whole vectors.
     g.pool.resize(g.pool.len().next_multiple_of(16 / g.class.lane_bytes()), 0.0);
     Some(Generated { code: g.code, pool: g.pool })
@@ -106,7 +106,7 @@ pub(super) fn generate(
 
 struct Generator {
     choices: Choices,
-    class: Class,
+    class: RegisterClass,
     is_float: bool,
     /// Bytes of a row of B and of the result.
     pitch: usize,
@@ -129,8 +129,8 @@ impl Generator {
     }
 
     /// A group of rows, of which the first is row `start` of the result.
-    fn group(&mut self, entries: &[Entry], rows: usize, start: usize) -> Option<()> {
-        let accumulators = if self.class == Class::W { &GENERAL[..] } else { &VECTORS };
+    fn group(&mut self, entries: &[RowNonzero], rows: usize, start: usize) -> Option<()> {
+        let accumulators = if self.class == RegisterClass::W { &GENERAL[..] } else { &VECTORS };
         let mut started = vec![false; rows];
         for of_column in entries.chunk_by(|a, b| a.column == b.column) {
             let offset = of_column[0].column as usize * self.pitch;
@@ -166,7 +166,7 @@ impl Generator {
     /// Starts a sum with 0.
     fn zero(&mut self, acc: u8) -> Option<()> {
         if !self.is_float {
-            let what = if self.class == Class::W { &ops::MOVZ } else { &ops::MOVI };
+            let what = if self.class == RegisterClass::W { &ops::MOVZ } else { &ops::MOVI };
             self.emit(self.inst(what, acc));
             return Some(());
         }
@@ -205,7 +205,7 @@ impl Generator {
     /// The multiply-add of an integer.
     fn int(&mut self, acc: u8, is_first: bool, value: i32) {
         let (is_power, shift) = (value.unsigned_abs().is_power_of_two(), value.trailing_zeros() as u8);
-        let is_shift = self.choices.shifts && is_power && (self.class == Class::W || shift == 0 && !is_first);
+        let is_shift = self.choices.shifts && is_power && (self.class == RegisterClass::W || shift == 0 && !is_first);
         if is_shift {
             let what = match (is_first, value < 0) {
                 (true, false) => &ops::ORR,
@@ -217,7 +217,7 @@ impl Generator {
         }
         if self.choices.isa != Isa::Base && (-2048..2048).contains(&value) {
             if is_first {
-                let what = if self.class == Class::W { &ops::MOVZ } else { &ops::MOVI };
+                let what = if self.class == RegisterClass::W { &ops::MOVZ } else { &ops::MOVI };
                 self.emit(self.inst(what, acc));
             }
             return self.emit(self.inst(&a64_ext::MADD_IMM, acc).of(ELEMENT, 0).imm(value));
@@ -227,7 +227,7 @@ impl Generator {
         }
         let inst = match (is_first, self.class) {
             (true, _) => self.inst(&ops::MUL, acc),
-            (false, Class::W) => Inst { a: acc, ..self.inst(&ops::MADD, acc) },
+            (false, RegisterClass::W) => Inst { a: acc, ..self.inst(&ops::MADD, acc) },
             (false, _) => self.inst(&ops::MLA, acc),
         };
         self.emit(inst.of(ELEMENT, VALUE));
@@ -236,7 +236,7 @@ impl Generator {
     /// Moves an integer to the register of values: one move, or two; of vectors that are no 8-bit immediates, by way of a
     /// general-purpose register.
     fn move_value(&mut self, value: i32) {
-        if self.class != Class::W {
+        if self.class != RegisterClass::W {
             let shifts = || [0u8, 8, 16, 24].into_iter();
             let fits = |value: i32| shifts().find(|&shift| value.cast_unsigned() & !(0xff << shift) == 0);
             for (what, value) in [(&ops::MOVI, value), (&ops::MVNI, !value)] {
@@ -246,8 +246,9 @@ impl Generator {
                 }
             }
         }
-        let wide =
-            |what, imm: u32, shift| Inst::new(what, Class::W, VALUE).imm((imm >> shift & 0xffff) as i32).shifted(shift);
+        let wide = |what, imm: u32, shift| {
+            Inst::new(what, RegisterClass::W, VALUE).imm((imm >> shift & 0xffff) as i32).shifted(shift)
+        };
         let bits = value.cast_unsigned();
         match (bits & 0xffff, bits >> 16) {
             (_, 0) => self.emit(wide(&ops::MOVZ, bits, 0)),
@@ -258,7 +259,7 @@ impl Generator {
                 self.emit(wide(&ops::MOVK, bits, 16));
             }
         }
-        if self.class != Class::W {
+        if self.class != RegisterClass::W {
             self.emit(self.inst(&ops::DUP, VALUE).of(VALUE, 0));
         }
     }
@@ -311,7 +312,7 @@ pub(super) fn access(code: &mut Vec<Inst>, base: &mut Base, inst: Inst, offset: 
         return None;
     }
     let add = |from: u8, imm: usize, shift| {
-        Inst::new(&ops::ADD_IMM, Class::X, base.far).of(from, 0).imm(imm as i32).shifted(shift)
+        Inst::new(&ops::ADD_IMM, RegisterClass::X, base.far).of(from, 0).imm(imm as i32).shifted(shift)
     };
     let (high, low) = (offset >> 12, offset & 0xfff);
     if high == 0 {

@@ -1,7 +1,7 @@
 //! Pattern dispatch: one function per pattern of nonzeros in a chunk of columns.
 
 use super::generate::{Base, ELEMENT, VALUE, access, class};
-use gradus_dialects::a64::{Class, INPUT, Inst, OUTPUT, POOL, assemble, ops};
+use gradus_dialects::a64::{INPUT, Inst, OUTPUT, POOL, RegisterClass, assemble, ops};
 use gradus_ir::DType;
 
 /// The register of the sum.
@@ -28,14 +28,14 @@ fn function(dtype: DType, pattern: u32, panel: usize, pitch: usize) -> Option<Ve
         let load = access(&mut code, &mut input, inst(&ops::LDR, ELEMENT), i * pitch)?;
         code.push(load);
         let scalar = match (is_float, class.lane_bytes()) {
-            (false, _) => Class::W,
-            (true, 8) => Class::D,
-            (true, _) => Class::S,
+            (false, _) => RegisterClass::W,
+            (true, 8) => RegisterClass::D,
+            (true, _) => RegisterClass::S,
         };
         code.push(Inst::new(&ops::LDR, scalar, VALUE).at(POOL, j * class.lane_bytes()));
         let product = match (is_float, class) {
             (true, _) => inst(&ops::FMLA, SUM),
-            (false, Class::W) => Inst { a: SUM, ..inst(&ops::MADD, SUM) },
+            (false, RegisterClass::W) => Inst { a: SUM, ..inst(&ops::MADD, SUM) },
             (false, _) => {
                 code.push(inst(&ops::DUP, VALUE).of(VALUE, 0));
                 inst(&ops::MLA, SUM)
@@ -43,6 +43,6 @@ fn function(dtype: DType, pattern: u32, panel: usize, pitch: usize) -> Option<Ve
         };
         code.push(product.of(ELEMENT, VALUE));
     }
-    code.extend([inst(&ops::STR, SUM).at(OUTPUT, 0), Inst::new(&ops::RET, Class::X, 0)]);
+    code.extend([inst(&ops::STR, SUM).at(OUTPUT, 0), Inst::new(&ops::RET, RegisterClass::X, 0)]);
     Some(code)
 }

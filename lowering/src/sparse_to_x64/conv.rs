@@ -5,16 +5,16 @@
 //! the image is a column: what is between rows of the output is computed as well, and sliced off. With strides, the image is one
 //! for each phase, side by side.
 
-use super::cost::{Counts, rows_cycles};
+use super::cost::{MatrixCounts, rows_cycles};
 use super::epilogue::{Chain, Epilogue};
-use super::plan::Plan;
-use super::product::{ByRows, Product};
+use super::plan::CodePlan;
+use super::product::{ByRows, SparseProduct};
 use crate::emit::Emitter;
 use crate::operands::constant;
 use crate::sparse_product::Matrix;
 use gradus_dialects::Columns;
 use gradus_dialects::addr;
-use gradus_dialects::graph::{ConcatOp, Part, convolution};
+use gradus_dialects::graph::{ConcatOp, TensorSlice, convolution};
 use gradus_dialects::layout::{TiledLayout, image_layout, result_layout};
 use gradus_dialects::sparse::ConvOp;
 use gradus_dialects::x64::Width;
@@ -74,8 +74,8 @@ enum Reading {
 }
 
 /// A convolution that is lowered.
-pub(super) struct Conv {
-    pub product: Product,
+pub(super) struct SparseConv {
+    pub product: SparseProduct,
     /// The convolution with the ops of its epilogue.
     pub chain: Chain,
     image: Value,
@@ -88,9 +88,9 @@ pub(super) struct Conv {
     channels: usize,
 }
 
-impl Conv {
+impl SparseConv {
     /// Returns the convolution of an op. `width`: the vectors of generated code, if the machine runs any.
-    pub fn of(m: &Module, conv: ConvOp, width: Option<Width>) -> Result<Conv, Refusal> {
+    pub fn of(m: &Module, conv: ConvOp, width: Option<Width>) -> Result<SparseConv, Refusal> {
         let op = conv.0;
         let (group, window) = convolution(m, op).map_err(|_| "a window that its operands do not have")?;
         let constant = |v| {
@@ -136,9 +136,18 @@ impl Conv {
         }
         let is_part = bands.numbers[0] > 1 || matches!(reading, Reading::Rows { .. });
         let epilogue = Epilogue { bias, ..Epilogue::default() };
-        let product = Product { matrix, columns, offsets, epilogue, is_part, by_rows: ByRows::Cheaper };
-        let mut conv =
-            Conv { product, chain: Chain::of(op), image, residual: None, reading, bands, window, extents, channels };
+        let product = SparseProduct { matrix, columns, offsets, epilogue, is_part, by_rows: ByRows::Cheaper };
+        let mut conv = SparseConv {
+            product,
+            chain: Chain::of(op),
+            image,
+            residual: None,
+            reading,
+            bands,
+            window,
+            extents,
+            channels,
+        };
         conv.fuse(m);
         Ok(conv)
     }
@@ -177,7 +186,7 @@ impl Conv {
             }
             Reading::Windows => self.phases(e)?,
         };
-        let Product { columns, matrix, .. } = &self.product;
+        let SparseProduct { columns, matrix, .. } = &self.product;
         let residual = match (self.residual, &self.bands.result) {
             (Some(residual), None) => Some(e.reshape(residual, &signed(&[matrix.rows, columns.all]))?),
             (Some(residual), Some(layout)) => {
@@ -234,7 +243,7 @@ impl Conv {
     /// The result of the last op, from that of the code.
     pub fn result(&self, e: &mut Emitter<'_, '_>, value: Value) -> Option<Value> {
         let output = &self.window.output;
-        let Product { columns: Columns { bands, .. }, matrix, .. } = &self.product;
+        let SparseProduct { columns: Columns { bands, .. }, matrix, .. } = &self.product;
         let first = [&[1, *bands][..if *bands > 1 { 2 } else { 1 }], &[matrix.rows, output[0] / bands]].concat();
         let ends = [&first, &output[1..]].concat();
         let value = if self.is_compact() {
@@ -260,7 +269,7 @@ impl Reading {
 
     /// The image of which an image that is read as it is has some rows.
     fn rows(&self, m: &Module, image: Value) -> Option<(Value, Reading)> {
-        let part = Part::of(m, image).filter(|part| part.axis == 2 && matches!(self, Reading::Whole))?;
+        let part = TensorSlice::of(m, image).filter(|part| part.axis == 2 && matches!(self, Reading::Whole))?;
         let of = m.ctx.static_shape(m.value_type(part.whole))?[2..].iter().map(|&d| d as usize).collect();
         Some((part.whole, Reading::Rows { start: usize::try_from(part.start).ok()?, of }))
     }
@@ -308,8 +317,8 @@ fn columns(
     let strips = Columns { all: positions, bands, strips: positions / output[last], pitch: extents[last] };
     let offsets = offsets(window, extents, channels);
     let cycles = |columns| {
-        let rows = rows_cycles(&Counts::of(matrix), columns, width.unwrap_or(Width::Ymm));
-        let code = width.and_then(|width| Plan::cost(matrix, columns, &offsets, width));
+        let rows = rows_cycles(&MatrixCounts::of(matrix), columns, width.unwrap_or(Width::Ymm));
+        let code = width.and_then(|width| CodePlan::cost(matrix, columns, &offsets, width));
         code.map_or(rows, |code| rows.min(code.cycles))
     };
     let sliced = SLICED * (matrix.rows * positions) as f64;

@@ -1,6 +1,6 @@
 //! Estimated cycles of generated code, from counts of its instructions and of the cache lines that it reads.
 
-use super::form::{FORMS, Form};
+use super::form::{FORMS, RegisterTile};
 use crate::sparse_product::Matrix;
 use gradus_dialects::Columns;
 use gradus_dialects::addr::{Division, SparseShape};
@@ -124,7 +124,7 @@ impl Core {
 
 /// The numbers of a matrix on which the cost of its product depends.
 #[derive(Clone, Copy)]
-pub(super) struct Counts {
+pub(super) struct MatrixCounts {
     pub rows: usize,
     pub depth: usize,
     pub nonzeros: usize,
@@ -132,10 +132,10 @@ pub(super) struct Counts {
     pub element: usize,
 }
 
-impl Counts {
-    pub fn of(matrix: &Matrix) -> Counts {
+impl MatrixCounts {
+    pub fn of(matrix: &Matrix) -> MatrixCounts {
         let (rows, depth, nonzeros) = (matrix.rows, matrix.depth, matrix.values().len());
-        Counts { rows, depth, nonzeros, element: matrix.element() }
+        MatrixCounts { rows, depth, nonzeros, element: matrix.element() }
     }
 
     /// Rows of B that groups of rows of a random matrix load, all together.
@@ -149,21 +149,21 @@ impl Counts {
     pub fn cycles(&self, columns: usize, width: Width) -> Option<f64> {
         let offsets: Vec<usize> = (0..self.depth).map(|k| k.saturating_mul(columns)).collect();
         let (rows, columns) = (Rows::of(&offsets, self.element), Columns::adjacent(columns));
-        let forms = Form::all(self, columns, width);
+        let forms = RegisterTile::all(self, columns, width);
         let costs = forms.flat_map(|form| rows.costs(form, (*self, self.read(form.rows)), columns));
         costs.map(|cost| cost.cycles).min_by(f64::total_cmp)
     }
 }
 
 /// Estimated cycles of the product of a matrix by compressed rows. Chunks of the dense operand stay in the L1 cache.
-pub(super) fn rows_cycles(counts: &Counts, columns: Columns, width: Width) -> f64 {
+pub(super) fn rows_cycles(counts: &MatrixCounts, columns: Columns, width: Width) -> f64 {
     let core = Core::of(width);
     let bytes = |rows: usize| rows.saturating_mul(columns.all).saturating_mul(counts.element);
     let [nonzero, vector, row] = core.rows;
     let lanes = width.bytes() / counts.element;
     // The sums of strips that fill no vector are scalars, all of which take as long as two vectors.
     let vectors = if columns.strip() < lanes { columns.strip().min(2) } else { columns.strip().div_ceil(lanes) };
-    let Counts { rows, depth, nonzeros, .. } = *counts;
+    let MatrixCounts { rows, depth, nonzeros, .. } = *counts;
     let shape = SparseShape { rows, depth, nonzeros };
     let Division { blocks, chunks, .. } = shape.divide(vectors, width.bytes());
     let strip = (blocks as f64 * nonzero + vectors as f64 * vector) * nonzeros as f64
@@ -195,13 +195,13 @@ pub(super) struct Rows {
 
 /// The cost of a form and a division.
 pub(super) struct Cost {
-    pub form: Form,
-    pub blocks: Blocks,
+    pub form: RegisterTile,
+    pub blocks: ProductDivision,
     pub cycles: f64,
 }
 
 /// The division of a product.
-pub(super) struct Blocks {
+pub(super) struct ProductDivision {
     /// Rows of B per loop over columns.
     pub chunk: usize,
     /// Columns per call.
@@ -228,8 +228,8 @@ impl Rows {
     /// The costs of the divisions of a product with a form, whose groups of rows load `read` rows of B.
     pub fn costs(
         &self,
-        form: Form,
-        (counts, read): (Counts, usize),
+        form: RegisterTile,
+        (counts, read): (MatrixCounts, usize),
         columns: Columns,
     ) -> impl Iterator<Item = Cost> + use<'_> {
         let depth = counts.depth;
@@ -243,7 +243,13 @@ impl Rows {
     }
 
     /// Estimated cycles for all columns; groups of rows load `read` rows of B.
-    fn cycles(&self, form: Form, (counts, read): (&Counts, usize), columns: Columns, blocks: &Blocks) -> f64 {
+    fn cycles(
+        &self,
+        form: RegisterTile,
+        (counts, read): (&MatrixCounts, usize),
+        columns: Columns,
+        blocks: &ProductDivision,
+    ) -> f64 {
         let (nonzeros, vectors) = (counts.nonzeros as f64, form.vectors as f64);
         let chunks = counts.depth.div_ceil(blocks.chunk.max(1)) as f64;
         let groups = counts.rows.div_ceil(form.rows) as f64;
@@ -281,11 +287,11 @@ impl Rows {
     }
 }
 
-impl Form {
+impl RegisterTile {
     /// The forms for a product of some columns.
-    pub fn all(counts: &Counts, columns: Columns, width: Width) -> impl Iterator<Item = Form> + use<> {
+    pub fn all(counts: &MatrixCounts, columns: Columns, width: Width) -> impl Iterator<Item = RegisterTile> + use<> {
         let (rows, element) = (counts.rows, counts.element);
-        let fits = move |form: &Form| {
+        let fits = move |form: &RegisterTile| {
             let (strip, panel) = (columns.strip(), form.panel(element));
             match form.width {
                 Width::Zmm => width == Width::Zmm,
@@ -298,8 +304,8 @@ impl Form {
     }
 
     /// The division with chunks of a size; groups load `read` rows of B.
-    fn blocks(self, counts: &Counts, chunk: usize, read: usize) -> Blocks {
-        let Counts { rows, depth, nonzeros, element } = *counts;
+    fn blocks(self, counts: &MatrixCounts, chunk: usize, read: usize) -> ProductDivision {
+        let MatrixCounts { rows, depth, nonzeros, element } = *counts;
         let panel = self.panel(element);
         let results = rows * self.vectors * BYTES_PER_RESULT * depth.div_ceil(chunk.max(1));
         let code = nonzeros * self.bytes_per_nonzero() + read * self.vectors * BYTES_PER_LOAD + results;
@@ -307,7 +313,7 @@ impl Form {
         let is_near = code <= core.body && chunk == depth && panel * depth * element <= NEAR;
         let held = if is_near { NEAR } else { core.shared };
         let tile = (held / (chunk * element).max(1)).max(panel) / panel * panel;
-        Blocks { chunk, tile, code }
+        ProductDivision { chunk, tile, code }
     }
 
     /// Bytes of code of a nonzero: multiply-adds, and a broadcast unless it is folded.

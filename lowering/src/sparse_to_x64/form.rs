@@ -4,24 +4,24 @@ use gradus_dialects::x64::Width;
 
 /// The register tile of the code: accumulators for `rows` rows of A and `vectors` vectors of columns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Form {
+pub(super) struct RegisterTile {
     pub rows: usize,
     pub vectors: usize,
     pub width: Width,
 }
 
 /// The forms, each with as many accumulators as leave registers for B and a broadcast value.
-pub(super) const FORMS: [Form; 7] = [
-    Form { rows: 28, vectors: 1, width: Width::Zmm },
-    Form { rows: 14, vectors: 2, width: Width::Zmm },
-    Form { rows: 9, vectors: 3, width: Width::Zmm },
-    Form { rows: 6, vectors: 4, width: Width::Zmm },
-    Form { rows: 12, vectors: 1, width: Width::Ymm },
-    Form { rows: 6, vectors: 2, width: Width::Ymm },
-    Form { rows: 12, vectors: 1, width: Width::Xmm },
+pub(super) const FORMS: [RegisterTile; 7] = [
+    RegisterTile { rows: 28, vectors: 1, width: Width::Zmm },
+    RegisterTile { rows: 14, vectors: 2, width: Width::Zmm },
+    RegisterTile { rows: 9, vectors: 3, width: Width::Zmm },
+    RegisterTile { rows: 6, vectors: 4, width: Width::Zmm },
+    RegisterTile { rows: 12, vectors: 1, width: Width::Ymm },
+    RegisterTile { rows: 6, vectors: 2, width: Width::Ymm },
+    RegisterTile { rows: 12, vectors: 1, width: Width::Xmm },
 ];
 
-impl Form {
+impl RegisterTile {
     /// Bytes of a row per step.
     pub fn panel_bytes(self) -> usize {
         self.vectors * self.width.bytes()
@@ -39,8 +39,8 @@ impl Form {
     }
 
     /// Returns a form that divides `rows` rows into as many groups, of almost equal sizes.
-    pub fn balanced(self, rows: usize) -> Form {
-        Form { rows: rows.div_ceil(rows.div_ceil(self.rows)), ..self }
+    pub fn balanced(self, rows: usize) -> RegisterTile {
+        RegisterTile { rows: rows.div_ceil(rows.div_ceil(self.rows)), ..self }
     }
 
     /// Whether values are operands in memory, broadcast by the multiply-add.

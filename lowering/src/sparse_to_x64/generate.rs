@@ -17,9 +17,9 @@
 //! with the bias; without one, with -0, so that a sum of one product is that product, and is 0 in rows without nonzeros.
 
 use super::epilogue::Epilogue;
-use super::plan::{Plan, Values};
+use super::plan::{CodePlan, PoolValues};
 use super::template::Template;
-use crate::sparse_product::{Entry, Matrix};
+use crate::sparse_product::{Matrix, RowNonzero};
 use gradus_dialects::sparse::Packing;
 use gradus_dialects::x64::{Inst, Instruction, Mem, Rm, Width, encode, ops};
 use gradus_ir::DType;
@@ -98,7 +98,7 @@ impl Instructions {
 }
 
 /// Generates the code of a plan. Row `k` of B begins at element `offsets[k]`.
-pub(super) fn generate(matrix: &Matrix, plan: &Plan, offsets: &[usize], epilogue: &Epilogue) -> Generated {
+pub(super) fn generate(matrix: &Matrix, plan: &CodePlan, offsets: &[usize], epilogue: &Epilogue) -> Generated {
     let mut g = Generator {
         matrix,
         plan,
@@ -115,7 +115,7 @@ pub(super) fn generate(matrix: &Matrix, plan: &Plan, offsets: &[usize], epilogue
     };
     g.prologue();
     g.hot = g.hot();
-    let groups: Vec<(usize, Vec<Entry>)> =
+    let groups: Vec<(usize, Vec<RowNonzero>)> =
         (0..matrix.rows).step_by(plan.form.rows).map(|first| (first, matrix.group(first, plan.form.rows))).collect();
     let mut done = vec![0; groups.len()];
     for start in (0..matrix.depth).step_by(plan.chunk) {
@@ -137,7 +137,7 @@ pub(super) fn generate(matrix: &Matrix, plan: &Plan, offsets: &[usize], epilogue
 
 struct Generator<'a> {
     matrix: &'a Matrix,
-    plan: &'a Plan,
+    plan: &'a CodePlan,
     offsets: &'a [usize],
     epilogue: &'a Epilogue,
     /// Size of an element in bytes.
@@ -266,7 +266,7 @@ impl Generator<'_> {
         self.pool.extend(self.epilogue.bias.iter().flatten());
         self.pool.extend([self.epilogue.low, self.epilogue.high].iter().flatten().map(|&bound| f64::from(bound)));
         self.first_magnitude = self.pool.len();
-        if let Values::Magnitudes(all) = &self.plan.values {
+        if let PoolValues::Magnitudes(all) = &self.plan.values {
             let first = self.first_magnitude;
             self.pool.resize(first + all.len(), 0.0);
             all.iter().for_each(|(&bits, &i)| self.pool[first + i] = f64::from_bits(bits));
@@ -287,11 +287,11 @@ impl Generator<'_> {
     }
 
     /// The loop of a group of rows and a chunk.
-    fn group(&mut self, first: usize, rows: usize, entries: &[Entry], [is_first_chunk, is_last_chunk]: [bool; 2]) {
+    fn group(&mut self, first: usize, rows: usize, entries: &[RowNonzero], [is_first_chunk, is_last_chunk]: [bool; 2]) {
         let (vectors, row) = (self.plan.form.vectors, self.plan.columns.band() * self.element);
         self.scalar(&ops::MOV, RAX, Rm::Reg(RCX), 0);
         let head = self.code.len();
-        if matches!(self.plan.values, Values::Sequence) {
+        if matches!(self.plan.values, PoolValues::Sequence) {
             self.rebase(self.pool.len());
         }
         let all = (0..rows).flat_map(|r| (0..vectors).map(move |v| (r, v)));
@@ -390,7 +390,7 @@ impl Generator<'_> {
     }
 
     /// Emits the multiply-adds of a nonzero, one for each vector of columns. `row`: the byte offset of the row of B, if it is not loaded.
-    fn nonzero(&mut self, entry: &Entry, row: Option<usize>) {
+    fn nonzero(&mut self, entry: &RowNonzero, row: Option<usize>) {
         let vectors = self.plan.form.vectors;
         let first = usize::from(entry.row) * vectors;
         let is_word = self.matrix.packing.is_some();
@@ -403,9 +403,11 @@ impl Generator<'_> {
             return;
         }
         let (is_negated, index) = match &self.plan.values {
-            Values::Magnitudes(all) if is_word => (false, all[&entry.value.to_bits()] + self.first_magnitude),
-            Values::Magnitudes(all) => (entry.value < 0.0, all[&entry.value.abs().to_bits()] + self.first_magnitude),
-            Values::Sequence => {
+            PoolValues::Magnitudes(all) if is_word => (false, all[&entry.value.to_bits()] + self.first_magnitude),
+            PoolValues::Magnitudes(all) => {
+                (entry.value < 0.0, all[&entry.value.abs().to_bits()] + self.first_magnitude)
+            }
+            PoolValues::Sequence => {
                 self.pool.push(entry.value);
                 (false, self.pool.len() - 1)
             }

@@ -2,7 +2,7 @@
 
 use super::Isa;
 use super::epilogue::Epilogue;
-use super::product::{ByRows, Product};
+use super::product::{ByRows, SparseProduct};
 use crate::emit::Emitter;
 use crate::sparse_product::{MatMul, Matrix};
 use gradus_dialects::Columns;
@@ -13,7 +13,7 @@ use gradus_ir::{Attr, Module, Op, OpDecl, Refusal, Tensor, Type, Value};
 
 /// A product of bytes that is lowered.
 pub(super) struct Integer {
-    pub product: Product,
+    pub product: SparseProduct,
     /// Width of its vectors.
     pub width: Width,
     read: IntegerProduct,
@@ -46,7 +46,7 @@ impl Integer {
         let offsets = (0..matrix.depth).map(|k| k * columns).collect();
         let epilogue = Epilogue { bias: (added != 0).then_some(bias), ..Epilogue::default() };
         let columns = Columns::adjacent(columns);
-        let product = Product { matrix, columns, offsets, epilogue, is_part: false, by_rows: ByRows::Never };
+        let product = SparseProduct { matrix, columns, offsets, epilogue, is_part: false, by_rows: ByRows::Never };
         Ok(Integer { product, width, read, packing, sums, adds_zero: known.is_none() })
     }
 

@@ -56,7 +56,7 @@ pub(super) fn suits(matrix: &Matrix, columns: Columns, offsets: &[usize], width:
 
 /// Generates the code.
 pub(super) fn generate(matrix: &Matrix, epilogue: &Epilogue, width: Width) -> Generated {
-    let schedule = Schedule::of(matrix, width);
+    let schedule = LaneSchedule::of(matrix, width);
     let mut pool: Vec<f64> = (0..matrix.rows).map(|row| start(matrix, epilogue, row)).collect();
     pool.resize(matrix.rows.next_multiple_of(lanes(width)), 0.0);
     let bounds = pool.len();
@@ -119,15 +119,15 @@ enum Event {
 
 /// The steps of all rows, with their values and indices.
 #[derive(Default)]
-struct Schedule {
+struct LaneSchedule {
     events: Vec<Event>,
     values: Vec<f64>,
     indices: Vec<u8>,
 }
 
-impl Schedule {
-    fn of(matrix: &Matrix, width: Width) -> Schedule {
-        let mut schedule = Schedule::default();
+impl LaneSchedule {
+    fn of(matrix: &Matrix, width: Width) -> LaneSchedule {
+        let mut schedule = LaneSchedule::default();
         for rows in groups(matrix.rows, width) {
             let mut rows: Vec<_> = rows.map(|row| matrix.row(row).peekable()).collect();
             match width {

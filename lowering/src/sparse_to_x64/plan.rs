@@ -1,7 +1,7 @@
 //! The choice of the form of the code.
 
-use super::cost::{Cost, Counts, Rows, crowded_cycles};
-use super::form::Form;
+use super::cost::{Cost, MatrixCounts, Rows, crowded_cycles};
+use super::form::RegisterTile;
 use crate::sparse_product::Matrix;
 use gradus_dialects::Columns;
 use gradus_dialects::x64::Width;
@@ -14,7 +14,7 @@ const PREFETCHED: [usize; 2] = [2048, 96 << 10];
 const MAX_PANELS: usize = 64;
 
 /// Where values are in the pool.
-pub(super) enum Values {
+pub(super) enum PoolValues {
     /// Distinct magnitudes, or words, by their bits, with their indices; signs are those of the instructions.
     Magnitudes(FxHashMap<u64, usize>),
     /// All values in the order of their use.
@@ -22,8 +22,8 @@ pub(super) enum Values {
 }
 
 /// The plan of the code for a product.
-pub(super) struct Plan {
-    pub form: Form,
+pub(super) struct CodePlan {
+    pub form: RegisterTile,
     pub columns: Columns,
     /// Rows of B per loop over columns.
     pub chunk: usize,
@@ -31,7 +31,7 @@ pub(super) struct Plan {
     pub tile: usize,
     /// Whether columns are computed under a mask.
     pub masked: bool,
-    pub values: Values,
+    pub values: PoolValues,
     /// Estimated bytes of code, without prefetches, and cycles; of a part, those of the whole.
     pub num_bytes: usize,
     cycles: f64,
@@ -39,19 +39,19 @@ pub(super) struct Plan {
     pub prefetches: bool,
 }
 
-impl Plan {
+impl CodePlan {
     /// Plans the code with vectors up to a width, where row `k` of B begins at element `offsets[k]`; `None` if there are fewer columns
     /// than a vector has without masks.
-    pub fn of(matrix: &Matrix, columns: Columns, offsets: &[usize], width: Width) -> Option<Plan> {
-        let cost = Plan::cost(matrix, columns, offsets, width)?;
+    pub fn of(matrix: &Matrix, columns: Columns, offsets: &[usize], width: Width) -> Option<CodePlan> {
+        let cost = CodePlan::cost(matrix, columns, offsets, width)?;
         let panel = cost.form.panel(matrix.element());
-        Some(Plan {
+        Some(CodePlan {
             form: cost.form,
             columns,
             chunk: cost.blocks.chunk,
             tile: cost.blocks.tile,
             masked: width == Width::Zmm && !columns.strip().is_multiple_of(panel),
-            values: Values::of(matrix, cost.form),
+            values: PoolValues::of(matrix, cost.form),
             num_bytes: cost.blocks.code,
             cycles: cost.cycles,
             prefetches: false,
@@ -60,9 +60,9 @@ impl Plan {
 
     /// The cost of the form and the division with the fewest estimated cycles.
     pub fn cost(matrix: &Matrix, columns: Columns, offsets: &[usize], width: Width) -> Option<Cost> {
-        let (counts, rows) = (Counts::of(matrix), Rows::of(offsets, matrix.element()));
-        let costs = |form: Form| rows.costs(form, (counts, matrix.distinct_columns(form.rows)), columns);
-        Form::all(&counts, columns, width).flat_map(costs).min_by(|a, b| a.cycles.total_cmp(&b.cycles))
+        let (counts, rows) = (MatrixCounts::of(matrix), Rows::of(offsets, matrix.element()));
+        let costs = |form: RegisterTile| rows.costs(form, (counts, matrix.distinct_columns(form.rows)), columns);
+        RegisterTile::all(&counts, columns, width).flat_map(costs).min_by(|a, b| a.cycles.total_cmp(&b.cycles))
     }
 
     /// Estimated cycles. Other code may crowd the code out of the caches between two calls.
@@ -71,42 +71,42 @@ impl Plan {
     }
 
     /// Prefetches code if it is large for the number of columns. Other code may crowd it out of the L2 cache between two calls.
-    pub fn prefetching(self, matrix: &Matrix, is_crowded: bool) -> Plan {
+    pub fn prefetching(self, matrix: &Matrix, is_crowded: bool) -> CodePlan {
         let panels = self.columns.all.div_ceil(self.form.panel(matrix.element()));
         let is_large = matrix.values().len() > PREFETCHED[usize::from(!is_crowded)];
-        Plan { prefetches: is_large && panels <= MAX_PANELS, ..self }
+        CodePlan { prefetches: is_large && panels <= MAX_PANELS, ..self }
     }
 
     /// The plan of the same code for some of the rows.
-    pub fn of_part(&self, part: &Matrix) -> Plan {
-        Plan { form: self.form.balanced(part.rows), values: Values::of(part, self.form), ..*self }
+    pub fn of_part(&self, part: &Matrix) -> CodePlan {
+        CodePlan { form: self.form.balanced(part.rows), values: PoolValues::of(part, self.form), ..*self }
     }
 }
 
-impl Values {
+impl PoolValues {
     /// Maximum number of magnitudes.
     const MAX: usize = 63;
 
     /// Shares magnitudes if short displacements of a form reach all of them. Words have no signs.
-    fn of(matrix: &Matrix, form: Form) -> Values {
+    fn of(matrix: &Matrix, form: RegisterTile) -> PoolValues {
         let reached = 2 * form.reach(matrix.element());
         let mut all = FxHashMap::default();
         for &value in matrix.values().iter().filter(|value| matrix.packing.is_some() || value.abs() != 1.0) {
             let magnitude = if matrix.packing.is_some() { value } else { value.abs() }.to_bits();
             let next = all.len();
             all.entry(magnitude).or_insert(next);
-            if all.len() > Values::MAX.min(reached - 1) {
-                return Values::Sequence;
+            if all.len() > PoolValues::MAX.min(reached - 1) {
+                return PoolValues::Sequence;
             }
         }
-        Values::Magnitudes(all)
+        PoolValues::Magnitudes(all)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::cost::{LINE, PAGE, WIDE};
-    use super::Plan;
+    use super::CodePlan;
     use crate::sparse_product::Matrix;
     use gradus_dialects::Columns;
     use gradus_dialects::x64::Width;
@@ -121,9 +121,9 @@ mod tests {
         Matrix::of(&Tensor::from_vec(&[rows, depth], values), false).expect("a matrix")
     }
 
-    fn plan(matrix: &Matrix, columns: usize) -> Plan {
+    fn plan(matrix: &Matrix, columns: usize) -> CodePlan {
         let offsets: Vec<usize> = (0..matrix.depth).map(|k| k * columns).collect();
-        Plan::of(matrix, Columns::adjacent(columns), &offsets, Width::Zmm).expect("a plan")
+        CodePlan::of(matrix, Columns::adjacent(columns), &offsets, Width::Zmm).expect("a plan")
     }
 
     #[test]

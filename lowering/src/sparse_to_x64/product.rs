@@ -1,10 +1,10 @@
 //! Products with a sparse constant as calls of their code.
 
-use super::cost::{Counts, rows_cycles};
+use super::cost::{MatrixCounts, rows_cycles};
 use super::epilogue::{Chain, Epilogue};
 use super::generate::{Generated, generate};
 use super::lanes;
-use super::plan::Plan;
+use super::plan::CodePlan;
 use crate::emit::Emitter;
 use crate::sparse_product::{MatMul, Matrix};
 use gradus_dialects::Columns;
@@ -28,7 +28,7 @@ pub(super) enum Shape {
     /// Rows are in the lanes of vectors of a width.
     Lanes(Width),
     /// Columns are in the lanes of vectors.
-    Panels(Plan),
+    Panels(CodePlan),
     /// There is no code, but compressed rows.
     Rows,
 }
@@ -45,7 +45,7 @@ pub(super) enum ByRows {
 }
 
 /// The product of a sparse matrix and a dense operand.
-pub(super) struct Product {
+pub(super) struct SparseProduct {
     pub matrix: Matrix,
     pub columns: Columns,
     /// Elements from the start of the dense operand to its rows.
@@ -56,9 +56,9 @@ pub(super) struct Product {
     pub by_rows: ByRows,
 }
 
-impl Product {
+impl SparseProduct {
     /// Reads a product of floats, unrolled or by compressed rows, with the bias and the clamp after it.
-    pub fn of(m: &Module, op: MatMulOp) -> Result<(MatMul, Product, Chain), Refusal> {
+    pub fn of(m: &Module, op: MatMulOp) -> Result<(MatMul, SparseProduct, Chain), Refusal> {
         let strategy = op.strategy(m).filter(|form| [&UNROLLED, &CSR].contains(form));
         let strategy = strategy.ok_or("a form without code")?;
         let (matmul, matrix) = MatMul::of_floats(m, op)?;
@@ -70,7 +70,7 @@ impl Product {
             epilogue.bias = chain.take_bias(m, matrix.rows, matmul.is_right());
             [epilogue.low, epilogue.high] = chain.take_bounds(m);
         }
-        Ok((matmul, Product { matrix, columns, offsets, epilogue, is_part: false, by_rows }, chain))
+        Ok((matmul, SparseProduct { matrix, columns, offsets, epilogue, is_part: false, by_rows }, chain))
     }
 
     /// Plans the product for a machine with vectors of a width, if it has code; `None` if code, the operand or the result is too large.
@@ -83,7 +83,7 @@ impl Product {
         let Some((width, code)) = code else { return (self.by_rows != ByRows::Never).then_some(Shape::Rows) };
         let is_slower = match &code {
             Shape::Panels(plan) if self.by_rows == ByRows::Cheaper => {
-                rows_cycles(&Counts::of(&self.matrix), self.columns, width) < plan.cycles(is_crowded)
+                rows_cycles(&MatrixCounts::of(&self.matrix), self.columns, width) < plan.cycles(is_crowded)
             }
             _ => false,
         };
@@ -95,14 +95,14 @@ impl Product {
         if lanes::suits(&self.matrix, self.columns, &self.offsets, width) {
             return (self.matrix.values().len() <= MAX_CODE / 32).then_some(Shape::Lanes(width));
         }
-        let plan = Plan::of(&self.matrix, self.columns, &self.offsets, width)?;
+        let plan = CodePlan::of(&self.matrix, self.columns, &self.offsets, width)?;
         (self.matrix.values().len() * (plan.form.vectors * 8 + 4) <= MAX_CODE).then_some(Shape::Panels(plan))
     }
 
     /// Divides the rows among several functions, which threads run at the same time, if there are few columns, and no bands: threads that
     /// divide the columns would each fetch all code, and write to the same lines of the result. The parts have as many groups of rows as the
     /// whole, or almost. Empty if the rows are not divided.
-    fn parts(&self, plan: &Plan) -> Vec<Product> {
+    fn parts(&self, plan: &CodePlan) -> Vec<SparseProduct> {
         let rows = self.matrix.rows;
         if self.columns.bands > 1 || self.is_part {
             return Vec::new();
@@ -118,10 +118,10 @@ impl Product {
     }
 
     /// The product of some rows.
-    fn part(&self, rows: Range<usize>) -> Product {
+    fn part(&self, rows: Range<usize>) -> SparseProduct {
         let bias = self.epilogue.bias.as_ref().map(|bias| bias[rows.clone()].to_vec());
         let epilogue = Epilogue { bias, ..self.epilogue };
-        Product { matrix: self.matrix.rows_of(rows), offsets: self.offsets.clone(), epilogue, ..*self }
+        SparseProduct { matrix: self.matrix.rows_of(rows), offsets: self.offsets.clone(), epilogue, ..*self }
     }
 
     /// Generates the functions: one by lanes of rows, or one for each part. `is_crowded` is whether other code crowds them
@@ -143,7 +143,7 @@ impl Product {
         parts.iter().map(|part| part.function(&plan.of_part(&part.matrix))).collect()
     }
 
-    fn function(&self, plan: &Plan) -> Function {
+    fn function(&self, plan: &CodePlan) -> Function {
         Function {
             generated: generate(&self.matrix, plan, &self.offsets, &self.epilogue),
             panel: plan.form.panel_bytes(),
@@ -165,7 +165,7 @@ pub(super) struct Function {
     rows: usize,
 }
 
-impl Product {
+impl SparseProduct {
     /// The extents of the result of some rows.
     pub fn result_extents(&self, rows: usize) -> Vec<i64> {
         let Columns { bands, .. } = self.columns;
@@ -203,11 +203,11 @@ impl Function {
     fn call(
         self,
         e: &mut Emitter<'_, '_>,
-        (product, callee): (&Product, Attr),
+        (product, callee): (&SparseProduct, Attr),
         b: Value,
         add: Option<Value>,
     ) -> Option<Value> {
-        let (Product { matrix, columns, .. }, pool) = (product, self.generated.pool);
+        let (SparseProduct { matrix, columns, .. }, pool) = (product, self.generated.pool);
         let pool = matrix.constant(e, &pool)?;
         let ctx = e.m().ctx.clone();
         let int = |n: usize| ctx.int_attr(Type::I64, n as i64);

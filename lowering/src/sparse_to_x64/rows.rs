@@ -1,11 +1,11 @@
 //! Products by compressed rows, `addr.sparse_gemm`, in place of code.
 
-use super::product::Product;
+use super::product::SparseProduct;
 use crate::emit::Emitter;
 use gradus_dialects::addr::SparseGemmOp;
 use gradus_ir::{OpDecl, Tensor, Type, Value};
 
-impl Product {
+impl SparseProduct {
     /// Creates the product. Returns the result, `[rows, columns]`, or with bands `[bands, rows, columns / bands]`.
     pub fn rows_call(&self, e: &mut Emitter<'_, '_>, a: Value, add: Option<Value>) -> Option<Value> {
         let (matrix, columns) = (&self.matrix, self.columns);

@@ -9,7 +9,7 @@ use gradus_ir::rules::CostFn;
 use gradus_ir::{Attr, Builder, DType, Module, Op, OpDecl, OpInfo, OpState};
 
 /// The prices of a target.
-pub(super) struct Costs {
+pub(super) struct TargetPrices {
     /// The costs of ops.
     pub ops: CostFn,
     /// The prices of cost descriptors.
@@ -17,15 +17,15 @@ pub(super) struct Costs {
 }
 
 /// The costs of an op that has a form for each layout, at most [`MAX_COST`].
-pub(super) struct Form {
+pub(super) struct LayoutForms {
     /// Costs with channels first and last.
     pub first: u64,
     pub last: u64,
-    kind: Kind,
+    kind: FormKind,
 }
 
 /// The forms of an op.
-enum Kind {
+enum FormKind {
     /// Generated code, with channels first, or a table-driven product.
     Sparse,
     /// A depthwise convolution, with this attribute for channels first.
@@ -47,9 +47,9 @@ const LAST: &[&OpInfo] = &[
     graph::QLinearConvOp::INFO,
 ];
 
-impl Form {
+impl LayoutForms {
     /// Returns the forms of an op, and their costs.
-    pub(super) fn of(m: &mut Module, op: Op, costs: &Costs) -> Option<Form> {
+    pub(super) fn of(m: &mut Module, op: Op, costs: &TargetPrices) -> Option<LayoutForms> {
         let cost = |m: &Module, op: Op| costs.ops.of(m, op).min(MAX_COST);
         let info = [ConvOp::INFO, sparse::ConvOp::INFO].into_iter().find(|info| m.is_one_of(op, &[info]))?;
         if sparse::suits_conv(m, op) {
@@ -58,19 +58,19 @@ impl Form {
             let [this, other_cost] = [op, other].map(|op| cost(m, op));
             m.erase_op(other);
             let [first, last] = if is_sparse { [this, other_cost] } else { [other_cost, this] };
-            return Some(Form { first, last, kind: Kind::Sparse });
+            return Some(LayoutForms { first, last, kind: FormKind::Sparse });
         }
         let layout = channels_first(m, op)?;
         let last = cost(m, op);
         m.set_attr(op, IMAGES, Some(layout));
         let first = cost(m, op);
         m.set_attr(op, IMAGES, None);
-        Some(Form { first, last, kind: Kind::Depthwise(layout) })
+        Some(LayoutForms { first, last, kind: FormKind::Depthwise(layout) })
     }
 
     /// Whether the op may be computed by generated code.
     pub(super) fn is_generated(&self) -> bool {
-        matches!(self.kind, Kind::Sparse)
+        matches!(self.kind, FormKind::Sparse)
     }
 
     /// Whether an op without choice has channels last.
@@ -81,16 +81,16 @@ impl Form {
     /// Whether an op has another form than the one for a layout.
     pub(super) fn differs(&self, m: &Module, op: Op, is_first: bool) -> bool {
         match self.kind {
-            Kind::Sparse => is_first != sparse::ConvOp::cast(m, op).is_some(),
-            Kind::Depthwise(_) => is_first,
+            FormKind::Sparse => is_first != sparse::ConvOp::cast(m, op).is_some(),
+            FormKind::Depthwise(_) => is_first,
         }
     }
 
     /// Gives an op the form for a layout, which [differs](Form::differs) from the one that it has.
     pub(super) fn apply(&self, m: &mut Module, op: Op, is_first: bool) -> Option<()> {
         match self.kind {
-            Kind::Depthwise(layout) => m.set_attr(op, IMAGES, Some(layout)),
-            Kind::Sparse => {
+            FormKind::Depthwise(layout) => m.set_attr(op, IMAGES, Some(layout)),
+            FormKind::Sparse => {
                 let info = if is_first { sparse::ConvOp::INFO } else { ConvOp::INFO };
                 let other = other_form(m, op, info)?;
                 let (old, new) = (m.result(op, 0), m.result(other, 0));

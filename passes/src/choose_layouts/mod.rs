@@ -10,7 +10,7 @@ mod cut;
 mod forms;
 mod network;
 
-use forms::Costs;
+use forms::TargetPrices;
 use gradus_cost::{CostError, CostModel};
 use gradus_dialects::layout::{PackOp, TiledLayout, UnpackOp};
 use gradus_ir::pass::{FloatChange, OptionKind, PassOption, Rewrites};
@@ -79,7 +79,8 @@ impl Pass for ChooseLayouts {
     fn run(&mut self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
         let error = |error: CostError| Diagnostic::error(m.loc(root), error.to_string());
         let model = CostModel::named(&m.ctx, &self.target).map_err(error)?;
-        let costs = Costs { ops: model.cost_fn(&m.ctx).map_err(error)?, price: model.price(&m.ctx).map_err(error)? };
+        let costs =
+            TargetPrices { ops: model.cost_fn(&m.ctx).map_err(error)?, price: model.price(&m.ctx).map_err(error)? };
         let isolated = |&op: &Op| m.has_trait(op, Traits::ISOLATED);
         let regions = m.ops_under(root).into_iter().filter(isolated).flat_map(|op| m.regions(op).to_vec());
         let blocks: Vec<Block> = regions.flat_map(|region| m.region_blocks(region).collect::<Vec<_>>()).collect();

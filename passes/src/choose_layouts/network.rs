@@ -4,7 +4,7 @@
 //! what the op on the other side costs, or the layout change of a value.
 
 use super::cut::{FlowNetwork, NO_CUT, SINK, SOURCE};
-use super::forms::{Costs, Form};
+use super::forms::{LayoutForms, TargetPrices};
 use crate::propagate_layouts::is_free;
 use gradus_dialects::op_cost::OpCost;
 use gradus_ir::{Block, Module, Op, Value};
@@ -13,36 +13,36 @@ use indexmap::IndexMap;
 /// The assignment of layouts to the ops of a block.
 pub(super) struct Assignment {
     /// The ops with a choice, whether each has channels first, and its forms.
-    pub ops: Vec<(Op, bool, Form)>,
+    pub ops: Vec<(Op, bool, LayoutForms)>,
     /// The values that are computed with channels first and read with channels last by ops that have no layout of their own, with
     /// all readers that have channels last.
     pub changes: Vec<(Value, Vec<Op>)>,
 }
 
 /// An op that takes part: its node, and its forms if it has a choice by itself.
-struct Node {
+struct LayoutNode {
     node: usize,
-    form: Option<Form>,
+    form: Option<LayoutForms>,
 }
 
 /// Assigns layouts to the ops of a block at least total cost. `None` if no op may be computed by generated code.
-pub(super) fn assign(m: &mut Module, block: Block, costs: &Costs) -> Option<Assignment> {
+pub(super) fn assign(m: &mut Module, block: Block, costs: &TargetPrices) -> Option<Assignment> {
     let ops: Vec<Op> = m.block_ops(block).collect();
     let mut network = FlowNetwork::new();
-    let mut nodes: IndexMap<Op, Node> = IndexMap::new();
+    let mut nodes: IndexMap<Op, LayoutNode> = IndexMap::new();
     for op in ops {
-        if let Some(form) = Form::of(m, op, costs) {
+        if let Some(form) = LayoutForms::of(m, op, costs) {
             let node = network.add_node();
             network.connect([SOURCE, node], [form.last, 0]);
             network.connect([node, SINK], [form.first, 0]);
-            nodes.insert(op, Node { node, form: Some(form) });
+            nodes.insert(op, LayoutNode { node, form: Some(form) });
         } else if is_free(m, op) {
-            nodes.insert(op, Node { node: network.add_node(), form: None });
-        } else if Form::is_last(m, op) {
-            nodes.insert(op, Node { node: SINK, form: None });
+            nodes.insert(op, LayoutNode { node: network.add_node(), form: None });
+        } else if LayoutForms::is_last(m, op) {
+            nodes.insert(op, LayoutNode { node: SINK, form: None });
         }
     }
-    nodes.values().any(|node| node.form.as_ref().is_some_and(Form::is_generated)).then_some(())?;
+    nodes.values().any(|node| node.form.as_ref().is_some_and(LayoutForms::is_generated)).then_some(())?;
     let values: Vec<(Value, u64)> = images(m, block, costs);
     let node_of = |op: Op| nodes.get(&op).map_or(SOURCE, |node| node.node);
     let owner = |m: &Module, value: Value| m.defining_op(value).map_or(SOURCE, node_of);
@@ -68,7 +68,7 @@ pub(super) fn assign(m: &mut Module, block: Block, costs: &Costs) -> Option<Assi
         (value, readers)
     };
     let changes = values.iter().filter(|value| is_changed(value)).map(|value| last_readers(value.0)).collect();
-    let chosen = |(op, Node { node, form }): (Op, Node)| Some((op, is_first[node], form?));
+    let chosen = |(op, LayoutNode { node, form }): (Op, LayoutNode)| Some((op, is_first[node], form?));
     Some(Assignment { changes, ops: nodes.into_iter().filter_map(chosen).collect() })
 }
 
@@ -88,7 +88,7 @@ fn change(network: &mut FlowNetwork, owner: usize, readers: &[usize], cost: u64)
 
 /// Returns the images that are computed in a block or are its arguments, with the cost of their layout change; those of which it moves
 /// no element are left out.
-fn images(m: &Module, block: Block, costs: &Costs) -> Vec<(Value, u64)> {
+fn images(m: &Module, block: Block, costs: &TargetPrices) -> Vec<(Value, u64)> {
     let results = m.block_ops(block).flat_map(|op| m.results(op));
     let all = m.block_args(block).iter().copied().chain(results).filter(|&v| m.constant(v).is_none());
     let cost = |value: Value| {

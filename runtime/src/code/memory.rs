@@ -3,8 +3,9 @@
 #![allow(unsafe_code)]
 
 use super::verify::verify;
+use crate::KernelError;
 use crate::workers::{DisjointWriter, Workers};
-use gradus_dialects::x64::{Abi, Tile};
+use gradus_dialects::x64::{Abi, ColumnRange};
 use memmap2::{Mmap, MmapMut};
 
 /// Maximum size of code in bytes.
@@ -25,9 +26,9 @@ impl Code {
     ///
     /// # Errors
     /// The code is too large or fails verification, the machine lacks instructions, or memory cannot be mapped.
-    pub fn load(code: &[u8], abi: Abi) -> Result<Code, String> {
+    pub fn load(code: &[u8], abi: Abi) -> Result<Code, KernelError> {
         if code.len() > MAX_BYTES {
-            return Err(format!("code of {} bytes is larger than {MAX_BYTES}", code.len()));
+            return Err(format!("code of {} bytes is larger than {MAX_BYTES}", code.len()).into());
         }
         let features = verify(code, &abi).map_err(|(at, why)| format!("byte {at}: {why}"))?;
         if !features.are_supported() {
@@ -60,7 +61,7 @@ impl Code {
     ///
     /// # Errors
     /// A slice has another size than the code was verified for.
-    pub fn run(&self, workers: &Workers, operands: &[&[u8]], out: &mut [u8]) -> Result<(), String> {
+    pub fn run(&self, workers: &Workers, operands: &[&[u8]], out: &mut [u8]) -> Result<(), KernelError> {
         let (pool, b, residual) = match *operands {
             [pool, b] => (pool, b, &[][..]),
             [pool, b, residual] => (pool, b, residual),
@@ -92,12 +93,12 @@ impl Code {
     ///
     /// # Errors
     /// A slice has another size than the code was verified for, or the code was not verified for the tile.
-    pub fn run_tile(&self, [pool, b]: [&[u8]; 2], out: &mut [u8], tile: Tile) -> Result<(), String> {
+    pub fn run_tile(&self, [pool, b]: [&[u8]; 2], out: &mut [u8], tile: ColumnRange) -> Result<(), KernelError> {
         let sizes = [pool.len(), b.len(), 0, out.len()].map(|len| len as u64);
         if sizes != [self.abi.pool, self.abi.input, self.abi.residual, self.abi.output] {
             return Err("operands have other sizes than the code".into());
         }
-        let (full, panel, Tile { start, end, mask }) = (self.abi.full(), self.abi.panel, tile);
+        let (full, panel, ColumnRange { start, end, mask }) = (self.abi.full(), self.abi.panel, tile);
         let is_whole = start < end && end <= full && start % panel == 0 && end % panel == 0 && mask == self.abi.all();
         if !is_whole && Some(tile) != self.abi.tail() {
             return Err("the code was not verified for the tile".into());
@@ -112,7 +113,7 @@ impl Code {
     /// # Safety
     /// Slices and output have the sizes of `abi`, there is the strip, and the tile is one of its tiles or a part of one in whole panels.
     #[cfg(target_arch = "x86_64")]
-    unsafe fn call(&self, [pool, b, residual]: [&[u8]; 3], out: DisjointWriter<u8>, strip: u64, tile: Tile) {
+    unsafe fn call(&self, [pool, b, residual]: [&[u8]; 3], out: DisjointWriter<u8>, strip: u64, tile: ColumnRange) {
         let (b, start) = (&b[(strip * self.abi.pitch) as usize..], self.abi.start(strip) as usize);
         // SAFETY: the map holds the code from its first byte on. The verifier has proved for all such tiles that it reads
         // these operands only, writes the output only, changes the registers only that the System V convention leaves to
@@ -138,5 +139,5 @@ impl Code {
     /// # Safety
     /// None.
     #[cfg(not(target_arch = "x86_64"))]
-    unsafe fn call(&self, _: [&[u8]; 3], _: DisjointWriter<u8>, _: u64, _: Tile) {}
+    unsafe fn call(&self, _: [&[u8]; 3], _: DisjointWriter<u8>, _: u64, _: ColumnRange) {}
 }

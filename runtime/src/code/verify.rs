@@ -12,7 +12,7 @@
 //!   once. The loop ends since `i` grows and `n` does not change.
 //! - A masked access needs the elements up to the last bit of the mask only.
 
-use gradus_dialects::x64::{Abi, Condition, Encoding, Inst, Mem, Operation, Rm, Tile, Width, decode_all};
+use gradus_dialects::x64::{Abi, ColumnRange, Condition, Encoding, Inst, Mem, Operation, Rm, Width, decode_all};
 
 /// Extensions of the instruction set that code uses.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -67,10 +67,10 @@ pub fn verify(code: &[u8], abi: &Abi) -> Result<Features, (usize, String)> {
         let (panel, full) = (panel as i64, full as i64);
         let start = Value::Number(Range { low: 0, high: full - panel, step: panel });
         let end = Value::Number(Range { low: panel, high: full, step: panel });
-        checker.check(State::new(start, end, abi.all()))?;
+        checker.check(AbstractState::new(start, end, abi.all()))?;
     }
-    if let Some(Tile { start, end, mask }) = abi.tail() {
-        checker.check(State::new(Value::Constant(start), Value::Constant(end), mask))?;
+    if let Some(ColumnRange { start, end, mask }) = abi.tail() {
+        checker.check(AbstractState::new(Value::Constant(start), Value::Constant(end), mask))?;
     }
     Ok(features(&code))
 }
@@ -249,20 +249,20 @@ impl Value {
 
 /// The abstract state before an instruction.
 #[derive(Clone, Debug)]
-struct State {
+struct AbstractState {
     gpr: [Value; 16],
     masks: [Option<u64>; 8],
 }
 
-impl State {
+impl AbstractState {
     /// The registers that a call passes.
-    fn new(start: Value, end: Value, mask: u64) -> State {
+    fn new(start: Value, end: Value, mask: u64) -> AbstractState {
         let mut gpr = [Value::Unknown; 16];
         let at = |operand| Value::Address(operand, Range::of(0));
         (gpr[7], gpr[6], gpr[2]) = (at(Operand::Input), at(Operand::Output), at(Operand::Pool));
         gpr[10] = at(Operand::Residual);
         (gpr[1], gpr[8], gpr[9]) = (start, end, Value::Constant(mask));
-        State { gpr, masks: [None; 8] }
+        AbstractState { gpr, masks: [None; 8] }
     }
 
     fn register(&self, number: u8) -> Value {
@@ -285,12 +285,12 @@ struct Checker<'a> {
 }
 
 impl Checker<'_> {
-    fn check(&self, mut state: State) -> Result<(), Refusal> {
+    fn check(&self, mut state: AbstractState) -> Result<(), Refusal> {
         self.sequence(0, self.code.len(), 0, &mut state)
     }
 
     /// Interprets instructions, where `next` is the first loop with a head in them.
-    fn sequence(&self, from: usize, to: usize, mut next: usize, state: &mut State) -> Result<(), Refusal> {
+    fn sequence(&self, from: usize, to: usize, mut next: usize, state: &mut AbstractState) -> Result<(), Refusal> {
         let mut at = from;
         while at < to {
             match self.loops.get(next).filter(|one| one.head == at) {
@@ -310,13 +310,13 @@ impl Checker<'_> {
     }
 
     /// Interprets the body of a loop: its head is not entered again.
-    fn sequence_in(&self, one: &Loop, number: usize, state: &mut State) -> Result<(), Refusal> {
+    fn sequence_in(&self, one: &Loop, number: usize, state: &mut AbstractState) -> Result<(), Refusal> {
         self.step(one.head, state)?;
         self.sequence(one.head + 1, one.jump, number + 1, state)
     }
 
     /// The state at the head of a loop, in all iterations.
-    fn enter(&self, one: &Loop, state: &mut State) -> Result<(), Refusal> {
+    fn enter(&self, one: &Loop, state: &mut AbstractState) -> Result<(), Refusal> {
         let bound = match one.bound {
             Bound::Register(bound) => state.register(bound).range(),
             Bound::Constant(bound) => Some(Range::of(i64::from(bound))),
@@ -338,7 +338,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    fn step(&self, at: usize, state: &mut State) -> Result<(), Refusal> {
+    fn step(&self, at: usize, state: &mut AbstractState) -> Result<(), Refusal> {
         use Operation::{AddImm, AddReg, Lea, MaskMove, Move, MoveImm, Prefetch, Shr, Store, SubImm, SubReg};
         let (position, inst) = &self.code[at];
         let refuse = |why: &str| (*position, why.to_owned());
@@ -380,7 +380,7 @@ impl Checker<'_> {
     }
 
     /// Checks that an access is within an operand, and a store in the result.
-    fn access(&self, inst: &Inst, address: Value, state: &State, is_store: bool) -> Result<(), &'static str> {
+    fn access(&self, inst: &Inst, address: Value, state: &AbstractState, is_store: bool) -> Result<(), &'static str> {
         let mask = if inst.mask == 0 { None } else { state.masks[usize::from(inst.mask)] };
         let bytes = match mask {
             Some(mask) => {

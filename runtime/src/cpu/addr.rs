@@ -103,7 +103,7 @@ pub(super) fn gemm(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
         let product = |(addresses, b)| Product { a: &a, addresses, b, add: add.as_deref(), range };
         let products: SmallVec<[Product<'_>; 4]> = addresses.iter().zip(b).map(product).collect();
         let columns = out.columns.unwrap_or(ColumnSlice { first: 0, of: factor.columns });
-        kind.write(out.bytes, |c| Product::compute_all(&products, workers, c, columns).map_err(Trap::Ub))
+        kind.write(out.bytes, |c| Product::compute_all(&products, workers, c, columns).map_err(Trap::from))
     };
     let columns = (kind == Narrow::No && add.is_none()).then_some(factor.columns);
     Some(Kernel { reads: operands.inputs()?, columns, in_place: false, steps: None, run: Box::new(run) }.into())

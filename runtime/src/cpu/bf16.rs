@@ -35,7 +35,7 @@ pub(super) fn gemm(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
         let product = |(addresses, b)| Bf16Product { a, addresses, b, add, range };
         let products: SmallVec<[Bf16Product<'_>; 4]> = all.iter().map(|of| product((&of.0, &of.1))).collect();
         let columns = out.columns.unwrap_or(ColumnSlice { first: 0, of: columns });
-        Bf16Product::compute_all(&products, workers, bytemuck::cast_slice_mut(out.bytes), columns).map_err(Trap::Ub)
+        Bf16Product::compute_all(&products, workers, bytemuck::cast_slice_mut(out.bytes), columns).map_err(Trap::from)
     };
     let strided = add.is_none().then_some(columns);
     Some(

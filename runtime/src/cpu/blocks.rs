@@ -2,7 +2,7 @@
 
 use super::{Kernel, Out, Prepared, dtype, extents, position};
 use crate::aligned_bytes::{AlignedBytes, LINE};
-use crate::transpose::Words;
+use crate::transpose::WordMatrix;
 use crate::workers::Workers;
 use gradus_ir::{Module, OpArgs};
 use std::cell::Cell;
@@ -24,10 +24,10 @@ pub(super) fn in_blocks(m: &Module, args: &OpArgs<'_>, prepared: Prepared) -> Op
     let (&[blocks, rows, block], Some(kernel), []) = (&extents(m, result)?[..], kernels.pop(), &kernels[..]) else {
         return None;
     };
-    let shape = Blocks { blocks, rows, width: block * dtype(m, result)?.size() };
+    let shape = BlockRows { blocks, rows, width: block * dtype(m, result)?.size() };
     let add = position(args, "add").and_then(|add| kernel.reads.iter().position(|&read| read == add));
     let sums = dtype(m, args.operand_type(position(args, "add").unwrap_or(0)))?;
-    let summand = Blocks { width: block * sums.size(), ..shape };
+    let summand = BlockRows { width: block * sums.size(), ..shape };
     let run = move |workers: &Workers, data: &[&[u8]], out: Out<'_>| {
         let mut results = rows_of(out.bytes.len());
         let mut summands = rows_of(add.map_or(0, |i| data[i].len()));
@@ -57,14 +57,14 @@ fn rows_of(size: usize) -> AlignedBytes {
 
 /// Rows of blocks.
 #[derive(Clone, Copy)]
-struct Blocks {
+struct BlockRows {
     blocks: usize,
     rows: usize,
     /// Size of a row of a block in bytes.
     width: usize,
 }
 
-impl Blocks {
+impl BlockRows {
     /// Returns the number of bytes.
     fn size(&self) -> usize {
         self.blocks * self.rows * self.width
@@ -88,7 +88,7 @@ impl Blocks {
         workers.share(threads, blocks.chunks_mut(each * parts).enumerate(), |(i, part)| {
             let first = i * parts * width;
             if let (4, Ok(words)) = (width, bytemuck::try_cast_slice_mut::<u8, u32>(part))
-                && let Ok(matrix) = Words::new(&rows[first..], pitch, [self.rows, words.len() / self.rows.max(1)])
+                && let Ok(matrix) = WordMatrix::new(&rows[first..], pitch, [self.rows, words.len() / self.rows.max(1)])
             {
                 return matrix.transpose(words, 0);
             }

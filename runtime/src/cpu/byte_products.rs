@@ -3,6 +3,7 @@
 use super::int8::quantizing;
 use super::products::{Batches, dense_rows};
 use super::{Kernel, Prepared, constant, dtype, extents, position};
+use crate::KernelError;
 use crate::gemm::bytes::{ByteIsa, BytePanels, ByteProduct, IntegerOutput};
 use crate::gemm::{Addresses, RunSplit};
 use crate::workers::Workers;
@@ -12,7 +13,7 @@ use gradus_reference_kernels::{div, mul};
 
 /// Prepares `graph.matmul_integer` of any factors.
 pub(super) fn matmul_integer(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
-    let product = Product::of(m, args)?;
+    let product = BatchedByteProduct::of(m, args)?;
     let kernel = Kernel::shared(product.inputs.clone(), move |workers, data, out| {
         let out = bytemuck::cast_slice_mut(out);
         product.each(workers, data, out, |one, workers, out| one.compute(workers, IntegerOutput::Sums(out)))
@@ -22,7 +23,7 @@ pub(super) fn matmul_integer(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> 
 
 /// Prepares `graph.qlinear_matmul` of any factors with constant scales, those of the right one per tensor or per column.
 pub(super) fn qlinear_matmul(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
-    let product = Product::of(m, args)?;
+    let product = BatchedByteProduct::of(m, args)?;
     let [.., columns] = product.batches.sizes();
     let scale = |name| constant(args, name).filter(|scale| scale.dtype() == DType::F32);
     let one = |name| scale(name)?.reshape(vec![]).ok();
@@ -38,7 +39,7 @@ pub(super) fn qlinear_matmul(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> 
 }
 
 /// A product of batches of matrices of bytes.
-struct Product {
+struct BatchedByteProduct {
     batches: Batches,
     /// Those of each left matrix.
     addresses: Addresses,
@@ -50,8 +51,8 @@ struct Product {
     zeros: [Option<usize>; 2],
 }
 
-impl Product {
-    fn of(m: &Module, args: &OpArgs<'_>) -> Option<Product> {
+impl BatchedByteProduct {
+    fn of(m: &Module, args: &OpArgs<'_>) -> Option<BatchedByteProduct> {
         let [a, b] = [position(args, "a")?, position(args, "b")?];
         let batches = Batches::new(&extents(m, args.operand_type(a))?, &extents(m, args.operand_type(b))?)?;
         let signed = |i| match dtype(m, args.operand_type(i))? {
@@ -76,7 +77,7 @@ impl Product {
         (is_whole && all > 0 && depth > 0).then_some(())?;
         let addresses = dense_rows([rows, depth], RunSplit::BYTES)?;
         let isa = ByteIsa::of_product(&addresses, columns);
-        Some(Product { batches, addresses, isa, signed: [signed(a)?, signed(b)?], inputs, zeros })
+        Some(BatchedByteProduct { batches, addresses, isa, signed: [signed(a)?, signed(b)?], inputs, zeros })
     }
 
     /// Computes the product of each batch of the inputs `data`.
@@ -85,7 +86,7 @@ impl Product {
         workers: &Workers,
         data: &[&[u8]],
         out: &mut [T],
-        compute: impl Fn(ByteProduct<'_>, &Workers, &mut [T]) -> Result<(), String> + Sync,
+        compute: impl Fn(ByteProduct<'_>, &Workers, &mut [T]) -> Result<(), KernelError> + Sync,
     ) -> Result<(), Trap> {
         let [rows, depth, columns] = self.batches.sizes();
         let [a_zero, b_zero] = self.zeros.map(|zero| zero.map_or(&[0][..], |i| data[i]));
@@ -97,10 +98,10 @@ impl Product {
                 signed: self.signed[0],
                 zero: a_zero[0],
                 addresses: &self.addresses,
-                b: &b.map_err(Trap::Ub)?,
+                b: &b?,
                 add: None,
             };
-            compute(product, workers, out).map_err(Trap::Ub)
+            compute(product, workers, out).map_err(Trap::from)
         })
     }
 }

@@ -15,7 +15,7 @@ use half::slice::{HalfBitsSliceExt, HalfFloatSliceExt};
 use std::marker::PhantomData;
 
 /// Arithmetic on elements, as in the reference kernels: integers wrap, NaN passes through.
-pub(super) trait Number: Pod + PartialOrd + Send + Sync {
+pub(super) trait ElementArithmetic: Pod + PartialOrd + Send + Sync {
     const ZERO: Self;
     fn plus(self, x: Self) -> Self;
     fn minus(self, x: Self) -> Self;
@@ -25,7 +25,7 @@ pub(super) trait Number: Pod + PartialOrd + Send + Sync {
     fn larger(self, x: Self) -> Self;
     fn smaller(self, x: Self) -> Self;
     /// Converts as `graph.cast` does: floats truncate and saturate, integers keep their low bits.
-    fn cast<T: Number>(self) -> T;
+    fn cast<T: ElementArithmetic>(self) -> T;
     fn from_f64(x: f64) -> Self;
     fn from_i64(x: i64) -> Self;
     fn from_u64(x: u64) -> Self;
@@ -41,7 +41,7 @@ macro_rules! numbers {
         fn from_u64(x: u64) -> $T { x as $T }
     };
     ($($T:ty as $Wide:ty, $from:ident)*) => { $(
-        impl Number for $T {
+        impl ElementArithmetic for $T {
             const ZERO: $T = 0;
             #[inline(always)]
             fn plus(self, x: $T) -> $T { self.wrapping_add(x) }
@@ -56,12 +56,12 @@ macro_rules! numbers {
             #[inline(always)]
             fn smaller(self, x: $T) -> $T { self.min(x) }
             #[inline(always)]
-            fn cast<T: Number>(self) -> T { T::$from(self as $Wide) }
+            fn cast<T: ElementArithmetic>(self) -> T { T::$from(self as $Wide) }
             numbers!(@conversions $T);
         }
     )* };
     (floats $($T:ty)*) => { $(
-        impl Number for $T {
+        impl ElementArithmetic for $T {
             const ZERO: $T = 0.0;
             #[inline(always)]
             fn plus(self, x: $T) -> $T { self + x }
@@ -76,7 +76,7 @@ macro_rules! numbers {
             #[inline(always)]
             fn smaller(self, x: $T) -> $T { if self < x || self.is_nan() { self } else { x } }
             #[inline(always)]
-            fn cast<T: Number>(self) -> T { T::from_f64(self.into()) }
+            fn cast<T: ElementArithmetic>(self) -> T { T::from_f64(self.into()) }
             numbers!(@conversions $T);
         }
     )* };
@@ -107,8 +107,8 @@ pub(super) use dispatch;
 
 /// A function of two elements.
 trait Combine: Send + Sync + 'static {
-    type Result<T: Number>: Pod + Send + Sync;
-    fn apply<T: Number>(a: T, b: T) -> Self::Result<T>;
+    type Result<T: ElementArithmetic>: Pod + Send + Sync;
+    fn apply<T: ElementArithmetic>(a: T, b: T) -> Self::Result<T>;
 }
 
 /// Declares functions of two elements.
@@ -117,9 +117,9 @@ macro_rules! functions {
         struct $Name;
 
         impl Combine for $Name {
-            type Result<$T: Number> = $Result;
+            type Result<$T: ElementArithmetic> = $Result;
             #[inline(always)]
-            fn apply<$T: Number>($a: $T, $b: $T) -> $Result { $value }
+            fn apply<$T: ElementArithmetic>($a: $T, $b: $T) -> $Result { $value }
         }
     )* };
 }
@@ -269,7 +269,7 @@ impl<T: Copy, R, F: Fn(T) -> R> Loops for Each<'_, T, R, F> {
 }
 
 /// Prepares a function of each element of the first operand.
-fn each<T: Number, R: Pod + Send + Sync>(
+fn each<T: ElementArithmetic, R: Pod + Send + Sync>(
     m: &Module,
     args: &OpArgs<'_>,
     f: impl Fn(T) -> R + Send + Sync + 'static,
@@ -299,7 +299,7 @@ pub(super) fn elements_mut<T: Pod>(bytes: &mut [u8]) -> &mut [T] {
 }
 
 /// Prepares a function of two operands, in this order, which broadcast.
-fn combined<F: Combine, T: Number>(m: &Module, args: &OpArgs<'_>, order: [usize; 2]) -> Option<Prepared> {
+fn combined<F: Combine, T: ElementArithmetic>(m: &Module, args: &OpArgs<'_>, order: [usize; 2]) -> Option<Prepared> {
     let [a, b] = order.map(|i| (i < args.operands.len()).then(|| args.operand_type(i)));
     let (a, b) = (a?, b?);
     let size = dtype(m, *args.result_types.first()?)?.size();
@@ -317,7 +317,7 @@ fn combined<F: Combine, T: Number>(m: &Module, args: &OpArgs<'_>, order: [usize;
         let out = elements_mut(out);
         nest.share(workers, out.len() / ELEMENTS_PER_STEP, 1, out, |part, out, first| {
             let is_many = [nest.is_many(0), nest.is_many(1)];
-            nest.rows_widest(out, first, &mut Row { operands, is_many, part, of: PhantomData::<F> });
+            nest.rows_widest(out, first, &mut BinaryRow { operands, is_many, part, of: PhantomData::<F> });
         });
         Ok(())
     });
@@ -325,7 +325,7 @@ fn combined<F: Combine, T: Number>(m: &Module, args: &OpArgs<'_>, order: [usize;
 }
 
 /// The computation of a row from two operands.
-struct Row<'a, T, F> {
+struct BinaryRow<'a, T, F> {
     operands: [&'a [T]; 2],
     /// Whether each operand has an element for each of the row, not one for all.
     is_many: [bool; 2],
@@ -334,7 +334,7 @@ struct Row<'a, T, F> {
     of: PhantomData<F>,
 }
 
-impl<T: Number, F: Combine> RowKernel<F::Result<T>> for Row<'_, T, F> {
+impl<T: ElementArithmetic, F: Combine> RowKernel<F::Result<T>> for BinaryRow<'_, T, F> {
     #[inline(always)]
     fn row<M: MultiplyAdd>(&mut self, offsets: &[usize], out: &mut [F::Result<T>]) {
         let [a, b] = [0, 1].map(|i| &self.operands[i][offsets[i] + if self.is_many[i] { self.part } else { 0 }..]);
@@ -362,7 +362,7 @@ pub(super) fn selection(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     }
 }
 
-fn selected<T: Number>(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+fn selected<T: ElementArithmetic>(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let shapes: Vec<_> = (0..3).map(|i| extents(m, args.operand_type(i))).collect::<Option<_>>()?;
     let nest = Nest::new(&extents(m, args.result_types[0])?, &shapes)?;
     let kernel = Kernel::shared([0, 1, 2], move |workers, data, out| {
@@ -387,7 +387,7 @@ struct Selection<'a, T> {
     part: usize,
 }
 
-impl<T: Number> RowKernel<T> for Selection<'_, T> {
+impl<T: ElementArithmetic> RowKernel<T> for Selection<'_, T> {
     #[inline(always)]
     fn row<M: MultiplyAdd>(&mut self, offsets: &[usize], out: &mut [T]) {
         for (i, y) in out.iter_mut().enumerate() {

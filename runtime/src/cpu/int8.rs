@@ -14,7 +14,7 @@ use gradus_ir::eval::Trap;
 use gradus_ir::{DType, Module, OpArgs, Tensor};
 
 /// A product of bytes: one of the groups of columns.
-struct Group {
+struct ColumnGroup {
     addresses: Addresses,
     b: BytePanels,
     scales: Option<Scales>,
@@ -28,7 +28,7 @@ pub(super) fn gemm(_: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let (table, count) = (constant_table(args)?, groups(args).filter(|&count| count > 0)?);
     let group =
         |i: usize| parameters.group(&table.part(i * table.rows() / count..(i + 1) * table.rows() / count)?, i, count);
-    let groups: Vec<Group> = (0..count).map(group).collect::<Option<_>>()?;
+    let groups: Vec<ColumnGroup> = (0..count).map(group).collect::<Option<_>>()?;
     let (signed, columns) = (parameters.signed, parameters.columns);
     let [zero, add] = ["a_zero", "add"].map(|name| operands.input(name));
     if count > 1 && add.is_some() {
@@ -36,9 +36,9 @@ pub(super) fn gemm(_: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     }
     let kernel = Kernel::shared(operands.inputs()?, move |workers, data, out| {
         let (zero, add) = beside(data, zero, add);
-        let compute = |Group { addresses, b, scales }: &Group, out: &mut [u8]| {
+        let compute = |ColumnGroup { addresses, b, scales }: &ColumnGroup, out: &mut [u8]| {
             let product = ByteProduct { a: data[0], signed, zero, addresses, b, add };
-            product.compute(workers, finished(out, scales.as_ref())).map_err(Trap::Ub)
+            product.compute(workers, finished(out, scales.as_ref())).map_err(Trap::from)
         };
         let [group] = &groups[..] else { return beside_each_other(&groups, columns, out, compute) };
         compute(group, out)
@@ -48,10 +48,10 @@ pub(super) fn gemm(_: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
 
 /// Computes the result of each group, and copies it to its columns of the result.
 fn beside_each_other(
-    groups: &[Group],
+    groups: &[ColumnGroup],
     columns: usize,
     out: &mut [u8],
-    compute: impl Fn(&Group, &mut [u8]) -> Result<(), Trap>,
+    compute: impl Fn(&ColumnGroup, &mut [u8]) -> Result<(), Trap>,
 ) -> Result<(), Trap> {
     let mut part = AlignedBytes::zeros(out.len() / groups.len());
     let element = if groups.iter().all(|group| group.scales.is_some()) { 1 } else { size_of::<i32>() };
@@ -80,7 +80,7 @@ pub(super) fn depthwise(_: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
         && let Some(windows) = DotWindows::new(&places, &weights, &bias, scales)
     {
         let kernel = Kernel::shared(operands.inputs()?, move |workers, data, out| {
-            windows.compute(data[0], signed, beside(data, zero, None).0, workers, out).map_err(Trap::Ub)
+            windows.compute(data[0], signed, beside(data, zero, None).0, workers, out).map_err(Trap::from)
         });
         return Some(kernel.into());
     }
@@ -92,7 +92,7 @@ pub(super) fn depthwise(_: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
         let (zero, add) = beside(data, zero, add);
         let (places, weights, bias) = (&places, &weights, &bias);
         let windows = ByteWindows { a: data[0], signed, zero, places, weights, bias, add };
-        windows.compute(Isa::best(), workers, finished(out, scales.as_ref())).map_err(Trap::Ub)
+        windows.compute(Isa::best(), workers, finished(out, scales.as_ref())).map_err(Trap::from)
     });
     Some(kernel.into())
 }
@@ -146,7 +146,7 @@ impl Parameters {
     }
 
     /// Returns the product of the columns of one of `count` groups.
-    fn group(&self, table: &AddressTable<'_>, i: usize, count: usize) -> Option<Group> {
+    fn group(&self, table: &AddressTable<'_>, i: usize, count: usize) -> Option<ColumnGroup> {
         let (addresses, columns) = (Addresses::new(table, RunSplit::BYTES).ok()?, self.columns / count);
         let (size, first) = ([columns, addresses.summands()], i * columns);
         let at = |n: usize, k: usize| self.weight((first + n) * size[1] + k, first + n);
@@ -154,7 +154,7 @@ impl Parameters {
         let isa = ByteIsa::of_product(&addresses, columns);
         let b = BytePanels::new(isa, size, addresses.run(), at, bias).ok()?;
         let scales = self.scales.as_ref().map(|scales| scales.part(first..first + columns));
-        Some(Group { addresses, b, scales })
+        Some(ColumnGroup { addresses, b, scales })
     }
 
     /// Returns an element of the right operand minus its zero point.

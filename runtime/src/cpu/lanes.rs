@@ -202,8 +202,8 @@ pub(super) fn lrn(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
             workers.share(threads, out.chunks_mut(part).enumerate(), |(i, out)| {
                 let mut squares = Vec::new();
                 for (j, out) in out.chunks_exact_mut(block).enumerate() {
-                    let number = i * (part / block) + j;
-                    run_widest(Responses { response, x: &x, number, squares: &mut squares, out });
+                    let index = i * (part / block) + j;
+                    run_widest(Responses { response, x: &x, index, squares: &mut squares, out });
                 }
             });
             Ok(())
@@ -217,7 +217,7 @@ struct Responses<'a> {
     response: Response,
     x: &'a [f32],
     /// The position or channel.
-    number: usize,
+    index: usize,
     /// Scratch memory.
     squares: &'a mut Vec<f32>,
     out: &'a mut [f32],
@@ -226,7 +226,7 @@ struct Responses<'a> {
 impl Loops for Responses<'_> {
     #[inline(always)]
     fn run<M: MultiplyAdd>(self) {
-        let Responses { response, x, number, squares, out } = self;
+        let Responses { response, x, index: number, squares, out } = self;
         match response.around.inner {
             1 => response.of_position::<M>(&x[number * out.len()..][..out.len()], squares, out),
             _ => response.of_channel::<M>(x, number, out),

@@ -16,7 +16,7 @@ use std::ops::Range;
 /// Builds a kernel from stages, the result's extents and the operands' extents.
 /// Elements are f32, or bf16 if `is_bf16`.
 pub(super) fn kernel(stages: Vec<Stage>, result: &[usize], operands: &[Vec<usize>], is_bf16: bool) -> Option<Kernel> {
-    let map = Map { is_bf16, ..Map::new(stages, result, operands)? };
+    let map = FusedLoopNest { is_bf16, ..FusedLoopNest::new(stages, result, operands)? };
     let kernel = Kernel::shared(0..operands.len(), move |workers, data, out| map.compute(workers, data, out));
     Some(Kernel { in_place: true, ..kernel })
 }
@@ -29,7 +29,7 @@ const ELEMENTS_PER_STEP: usize = 4;
 
 /// A fused loop nest of elementwise stages.
 #[derive(Debug)]
-struct Map {
+struct FusedLoopNest {
     stages: Vec<Stage>,
     /// The stages as one loop, if they are such.
     affine: Option<Affine>,
@@ -38,11 +38,11 @@ struct Map {
     is_bf16: bool,
 }
 
-impl Map {
-    fn new(stages: Vec<Stage>, result: &[usize], operands: &[Vec<usize>]) -> Option<Map> {
+impl FusedLoopNest {
+    fn new(stages: Vec<Stage>, result: &[usize], operands: &[Vec<usize>]) -> Option<FusedLoopNest> {
         let nest = Nest::new(result, operands)?.with_rows_of(CHUNK);
         let affine = Affine::of(&stages, nest.along());
-        Some(Map { stages, affine, nest, is_bf16: false })
+        Some(FusedLoopNest { stages, affine, nest, is_bf16: false })
     }
 
     /// Computes all elements, on several threads if that pays: each computes some rows, or a part of the only one.
@@ -93,7 +93,7 @@ impl Map {
 
 /// The chunks of rows, the first of which begins with element `start`.
 struct Chunks<'a, T> {
-    map: &'a Map,
+    map: &'a FusedLoopNest,
     operands: &'a [&'a [T]],
     start: usize,
     /// Results of stages.
@@ -109,7 +109,7 @@ struct Chunks<'a, T> {
 }
 
 impl<'a, T: Element> Chunks<'a, T> {
-    fn new(map: &'a Map, operands: &'a [&'a [T]], start: usize) -> Chunks<'a, T> {
+    fn new(map: &'a FusedLoopNest, operands: &'a [&'a [T]], start: usize) -> Chunks<'a, T> {
         let is_copied = T::IS_NARROW || map.nest.along().iter().any(|along| matches!(along, Along::Repeated(_)));
         let copies = vec![0.0; if is_copied { operands.len() * CHUNK } else { 0 }];
         let result = vec![0.0; if T::IS_NARROW { CHUNK } else { 0 }];
@@ -195,13 +195,13 @@ mod tests {
             Stage::Two(Binary::Mul, Source::Operand(0), Source::Operand(1)),
             Stage::Two(Binary::Sub, Source::Operand(2), Source::Previous),
         ];
-        let map = Map::new(stages, &[2, 3, 4], &[vec![2, 3, 4], vec![3, 1], vec![]]).unwrap();
+        let map = FusedLoopNest::new(stages, &[2, 3, 4], &[vec![2, 3, 4], vec![3, 1], vec![]]).unwrap();
         let (x, scale, shift) = (bytes(&x), bytes(&scale), bytes(&shift));
         let mut out = vec![0.0_f32; 24];
         map.compute(&Workers::default(), &[&x, &scale, &shift], bytemuck::cast_slice_mut(&mut out)).unwrap();
         let want: Vec<f32> = (0..24).map(|i| 100.0 - i as f32 * (i / 4 % 3 + 1) as f32).collect();
         assert_eq!(out, want);
-        assert!(Map::new(vec![], &[2, 3], &[vec![2]]).is_none());
+        assert!(FusedLoopNest::new(vec![], &[2, 3], &[vec![2]]).is_none());
     }
 
     #[test]
@@ -213,7 +213,7 @@ mod tests {
                 Stage::Two(Binary::Sub, Source::Operand(1), Source::Operand(0)),
                 Stage::Two(Binary::Mul, Source::Previous, Source::Operand(0)),
             ];
-            let map = Map::new(stages, &shape, &[shape.clone(), column.clone()]).unwrap();
+            let map = FusedLoopNest::new(stages, &shape, &[shape.clone(), column.clone()]).unwrap();
             let of = |n: usize| (0..n).map(|i| i as f32 * 0.5 - 3.0).collect::<Vec<f32>>();
             let (x, y) = (of(count), of(column.iter().product()));
             let y: &[u8] = bytemuck::cast_slice(&y);
@@ -239,7 +239,7 @@ mod tests {
                 Stage::Two(Binary::Add, Source::Previous, Source::Operand(2)),
                 Stage::Two(Binary::Max, Source::Previous, Source::Operand(3)),
             ];
-            let map = Map::new(stages, &operands[0], &operands).unwrap();
+            let map = FusedLoopNest::new(stages, &operands[0], &operands).unwrap();
             let want = |i: usize| {
                 let factor = scale[i / (rows * columns) * columns + i % columns];
                 (x[i] * factor + shift[i % columns]).max(-1.0)
@@ -257,7 +257,7 @@ mod tests {
             let [x, scale, shift, least, want] = [&x[..], &scale, &shift, &[-1.0], &want].map(narrow);
             let mut out = x.clone();
             let data = [&x, &scale, &shift, &least].map(|all| bytemuck::cast_slice(all));
-            let map = Map { is_bf16: true, ..map };
+            let map = FusedLoopNest { is_bf16: true, ..map };
             map.compute(&Workers::default(), &data, bytemuck::cast_slice_mut(&mut out)).unwrap();
             assert_eq!(out, want, "{operands:?}");
         }
@@ -276,7 +276,7 @@ mod tests {
                 x.map(|x| (x * x + x).max(0.0)).to_vec(),
             ),
         ] {
-            let map = Map::new(stages, &[5], &[vec![5], vec![5]]).unwrap();
+            let map = FusedLoopNest::new(stages, &[5], &[vec![5], vec![5]]).unwrap();
             let mut out = x;
             let scale = bytemuck::cast_slice(&scale);
             map.compute(&Workers::default(), &[&[], scale], bytemuck::cast_slice_mut(&mut out)).unwrap();
@@ -297,7 +297,7 @@ mod tests {
                 Stage::Two(Binary::Add, Source::Operand(0), Source::Operand(1)),
                 Stage::One(Unary::Neg, Source::Previous),
             ];
-            let map = Map::new(stages, &shape, &[shape.clone(), column.clone()]).unwrap();
+            let map = FusedLoopNest::new(stages, &shape, &[shape.clone(), column.clone()]).unwrap();
             let data = [bytes(count), bytes(column.iter().product())];
             let [one, more] = [1, 3].map(|threads| {
                 let mut out = vec![0.0_f32; count];

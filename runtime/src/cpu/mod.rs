@@ -71,7 +71,7 @@ mod table;
 mod trap;
 mod window;
 
-pub use program::Program;
+pub use program::CompiledFunction;
 pub use schedule::Usage;
 
 use crate::aligned_bytes::AlignedBytes;

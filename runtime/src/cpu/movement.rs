@@ -4,7 +4,7 @@ use super::elementwise::{elements, elements_mut};
 use super::trap::{internal_error, moved};
 use super::{Kernel, Prepared, constant, dtype, extents, position};
 use crate::aligned_bytes::LINE;
-use crate::transpose::{WORDS_PER_STEP, Words};
+use crate::transpose::{WORDS_PER_STEP, WordMatrix};
 use crate::vector::{Loops, MultiplyAdd, run_widest};
 use crate::workers::Workers;
 use gradus_dialects::layout::{self, CopyNest, Relayout};
@@ -156,7 +156,7 @@ fn transpose_words([batch, rows, columns]: [usize; 3]) -> Kernel {
             out.chunks_mut((part * rows).max(1)).enumerate().map(move |(i, out)| (matrix, i * part, out))
         });
         workers.try_share(threads, parts, |(matrix, first, out)| {
-            let matrix = Words::new(&matrix[4 * first..], 4 * columns, [rows, out.len() / rows.max(1)]);
+            let matrix = WordMatrix::new(&matrix[4 * first..], 4 * columns, [rows, out.len() / rows.max(1)]);
             matrix.map_err(Trap::unsupported)?.transpose(out, 0);
             Ok(())
         })

@@ -32,16 +32,16 @@ impl Narrow {
     }
 
     /// Converts bytes to f32.
-    pub(super) fn floats(self, bytes: &[u8]) -> Floats<'_> {
+    pub(super) fn floats(self, bytes: &[u8]) -> WidenedFloats<'_> {
         if self == Narrow::No {
-            return Floats(Cow::Borrowed(floats(bytes)));
+            return WidenedFloats(Cow::Borrowed(floats(bytes)));
         }
         let (from, mut wide) = (bits(bytes), scratch(bytes.len() / 2));
         match self {
             Narrow::BF16 => run_widest(Widen { from, to: &mut wide }),
             _ => from.reinterpret_cast::<f16>().convert_to_f32_slice(&mut wide),
         }
-        Floats(Cow::Owned(wide))
+        WidenedFloats(Cow::Owned(wide))
     }
 
     /// Writes the f32 results of `compute`, rounded half to even.
@@ -66,15 +66,15 @@ impl Narrow {
 }
 
 /// Data in f32; converted data is in scratch memory, which is used again.
-pub(super) struct Floats<'a>(Cow<'a, [f32]>);
+pub(super) struct WidenedFloats<'a>(Cow<'a, [f32]>);
 
-impl Floats<'_> {
+impl WidenedFloats<'_> {
     pub(super) fn into_owned(mut self) -> Vec<f32> {
         std::mem::take(&mut self.0).into_owned()
     }
 }
 
-impl Deref for Floats<'_> {
+impl Deref for WidenedFloats<'_> {
     type Target = [f32];
 
     fn deref(&self) -> &[f32] {
@@ -82,7 +82,7 @@ impl Deref for Floats<'_> {
     }
 }
 
-impl Drop for Floats<'_> {
+impl Drop for WidenedFloats<'_> {
     fn drop(&mut self) {
         if let Cow::Owned(wide) = std::mem::take(&mut self.0) {
             keep(wide);

@@ -39,7 +39,7 @@ fn normalization(m: &Module, args: &OpArgs<'_>, is_centered: bool) -> Option<Pre
         let (threads, part) = divided(workers, out.len(), extent);
         workers.share(threads, x.chunks(part).zip(out.chunks_mut(part)), |(x, out)| {
             for (x, out) in x.chunks_exact(extent).zip(out.chunks_exact_mut(extent)) {
-                run_widest(Row { x, scale, bias, epsilon, is_centered, out });
+                run_widest(NormalizedRow { x, scale, bias, epsilon, is_centered, out });
             }
         });
         Ok(())
@@ -48,7 +48,7 @@ fn normalization(m: &Module, args: &OpArgs<'_>, is_centered: bool) -> Option<Pre
 }
 
 /// The normalization of a row.
-struct Row<'a> {
+struct NormalizedRow<'a> {
     x: &'a [f32],
     scale: &'a [f32],
     bias: Option<&'a [f32]>,
@@ -58,7 +58,7 @@ struct Row<'a> {
     out: &'a mut [f32],
 }
 
-impl Loops for Row<'_> {
+impl Loops for NormalizedRow<'_> {
     #[inline(always)]
     fn run<M: MultiplyAdd>(self) {
         let count = self.x.len() as f64;

@@ -1,7 +1,7 @@
 //! Matrix products whose factors are not constant: batched, transposed and scaled ones on f32 by the kernels of table-driven
 //! products, with the right factor packed in each run, or by dot products if it has one column; and those of f64 and integers by loops.
 
-use super::elementwise::{Number, dispatch, elements, elements_mut};
+use super::elementwise::{ElementArithmetic, dispatch, elements, elements_mut};
 use super::operands::Operands;
 use super::{Kernel, Prepared, dots, dtype, extents, float, floats, floats_mut, position};
 use crate::gemm::{Addresses, Isa, Panels, Product, RunSplit};
@@ -105,7 +105,7 @@ pub(super) fn matmul(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     if a != DType::F32 || depth == 0 {
         return dispatch!(a, T => Some(plain::<T>(batches).into())).filter(|_| a != DType::Bool);
     }
-    let product = Floats::new(batches.sizes, [false; 2], 1.0)?;
+    let product = FloatProduct::new(batches.sizes, [false; 2], 1.0)?;
     let kernel = Kernel::shared([0, 1], move |workers, data, out| {
         let (a, b) = (floats(data[0]), floats(data[1]));
         batches.each(workers, floats_mut(out), |workers, [i, j], out| {
@@ -117,7 +117,7 @@ pub(super) fn matmul(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
 }
 
 /// Creates a kernel of loops over rows: each adds multiples of the rows of the right factor.
-fn plain<T: Number>(batches: Batches) -> Kernel {
+fn plain<T: ElementArithmetic>(batches: Batches) -> Kernel {
     Kernel::shared([0, 1], move |workers, data, out| {
         let (a, b): (&[T], &[T]) = (elements(data[0]), elements(data[1]));
         let [rows, depth, columns] = batches.sizes;
@@ -146,7 +146,7 @@ pub(super) fn table(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     dispatch!(kind, T => tabulated::<T>(m, args))
 }
 
-fn tabulated<T: Number>(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+fn tabulated<T: ElementArithmetic>(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let addresses = Addresses::new(&constant_table(args)?, RunSplit::BYTES).ok()?;
     let &[columns, depth] = &extents(m, args.operand_type(position(args, "b")?))?[..] else { return None };
     let groups = groups(args).filter(|&groups| groups > 0)?;
@@ -202,7 +202,7 @@ pub(super) fn gemm(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     if depth != same || result != [rows, columns] {
         return None;
     }
-    let product = Floats::new([rows, depth, columns], trans, float(args, "alpha").unwrap_or(1.0))?;
+    let product = FloatProduct::new([rows, depth, columns], trans, float(args, "alpha").unwrap_or(1.0))?;
     let (c, beta) = (position(args, "c"), float(args, "beta").unwrap_or(1.0));
     let summand = match c {
         Some(c) if dtype(m, args.operand_type(c)) == Some(DType::F32) => {
@@ -224,7 +224,7 @@ pub(super) fn gemm(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
 }
 
 /// A product of f32 matrices.
-struct Floats {
+struct FloatProduct {
     sizes: [usize; 3],
     /// Whether each factor is transposed.
     trans: [bool; 2],
@@ -232,10 +232,10 @@ struct Floats {
     addresses: Addresses,
 }
 
-impl Floats {
-    fn new(sizes: [usize; 3], trans: [bool; 2], alpha: f32) -> Option<Floats> {
+impl FloatProduct {
+    fn new(sizes: [usize; 3], trans: [bool; 2], alpha: f32) -> Option<FloatProduct> {
         let addresses = dense_rows([sizes[0], sizes[1]], RunSplit::FLOATS)?;
-        Some(Floats { sizes, trans, alpha, addresses })
+        Some(FloatProduct { sizes, trans, alpha, addresses })
     }
 
     /// Computes `alpha * a * b + add`.
@@ -268,8 +268,8 @@ impl Floats {
             true => Panels::new(isa, sizes, |n, k| self.alpha * b[n * depth + k], None),
             false => Panels::of_matrix(isa, sizes, b, self.alpha),
         };
-        let b = b.map_err(Trap::Ub)?;
+        let b = b?;
         let range = (f32::NEG_INFINITY, f32::INFINITY);
-        Product { a, addresses: &self.addresses, b: &b, add, range }.compute(workers, out).map_err(Trap::Ub)
+        Product { a, addresses: &self.addresses, b: &b, add, range }.compute(workers, out).map_err(Trap::from)
     }
 }

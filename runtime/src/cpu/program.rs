@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use std::time::Duration;
 
 /// A compiled function for this machine.
-pub struct Program<'m> {
+pub struct CompiledFunction<'m> {
     module: &'m Module,
     function: Op,
     /// The schedule, or the reason why the function is interpreted.
@@ -22,17 +22,17 @@ pub struct Program<'m> {
     workers: Workers,
 }
 
-impl<'m> Program<'m> {
+impl<'m> CompiledFunction<'m> {
     /// Prepares a function of a valid program.
-    pub fn new(module: &'m Module, function: Op) -> Program<'m> {
+    pub fn new(module: &'m Module, function: Op) -> CompiledFunction<'m> {
         let schedule = Schedule::of(module, function);
         let interpreter = Interpreter::new(module).with_kernels(kernels_on_demand());
-        Program { module, function, schedule, interpreter, workers: Workers::default() }
+        CompiledFunction { module, function, schedule, interpreter, workers: Workers::default() }
     }
 
     /// Sets the threads of schedules.
-    pub fn on(self, workers: Workers) -> Program<'m> {
-        Program { workers, ..self }
+    pub fn on(self, workers: Workers) -> CompiledFunction<'m> {
+        CompiledFunction { workers, ..self }
     }
 
     /// Calls the function.

@@ -143,7 +143,8 @@ fn prepare<F: Combine>(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
             let starts = is_many.map(|is_many| if is_many { start } else { 0 });
             let operands = [data[0], data[1]];
             let repeated = [[0; CHUNK]; 2];
-            let mut row = Row { parameters, factors, limit, operands, is_many, starts, repeated, of: PhantomData::<F> };
+            let mut row =
+                QuantizedRow { parameters, factors, limit, operands, is_many, starts, repeated, of: PhantomData::<F> };
             nest.rows_widest(out, first, &mut row);
         });
         Ok(())
@@ -159,7 +160,7 @@ const CHUNK: usize = 256;
 const FEW: usize = 32;
 
 /// The computation of a row.
-struct Row<'a, F> {
+struct QuantizedRow<'a, F> {
     parameters: [Parameters; 3],
     /// Scales of the operands, divided by that of the result.
     factors: [f32; 2],
@@ -175,7 +176,7 @@ struct Row<'a, F> {
     of: PhantomData<F>,
 }
 
-impl<F: Combine> Row<'_, F> {
+impl<F: Combine> QuantizedRow<'_, F> {
     /// Computes elements whose number is known to the compiler.
     #[inline(always)]
     fn chunk<const N: usize>(&self, a: &[u8], b: &[u8], out: &mut [u8; N]) {
@@ -204,7 +205,7 @@ impl<F: Combine> Row<'_, F> {
     }
 }
 
-impl<F: Combine> RowKernel<u8> for Row<'_, F> {
+impl<F: Combine> RowKernel<u8> for QuantizedRow<'_, F> {
     #[inline(always)]
     fn row<M: MultiplyAdd>(&mut self, offsets: &[usize], out: &mut [u8]) {
         let operands = [0, 1].map(|i| &self.operands[i][offsets[i] + self.starts[i]..]);

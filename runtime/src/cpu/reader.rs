@@ -2,8 +2,8 @@
 
 use super::movement::copies;
 use super::region::{self, Ops};
-use super::step::{KernelCall, Step, StepKind, Target, TargetForm};
-use super::store::{Memory, Place, Read, Store, StridedCopy};
+use super::step::{KernelCall, ScheduleStep, StepKind, Target, TargetForm};
+use super::store::{MemoryRange, Read, Store, StoreMemory, StridedCopy};
 use super::{Kernel, aligned, size};
 use crate::gemm::ColumnSlice;
 use gradus_dialects::layout::CopyNest;
@@ -24,23 +24,23 @@ pub(super) struct Life {
 }
 
 /// The state of reading a schedule, op by op.
-pub(super) struct Reader<'m> {
+pub(super) struct ScheduleReader<'m> {
     m: &'m Module,
-    pub steps: Vec<Step>,
+    pub steps: Vec<ScheduleStep>,
     /// The used constants.
     pub constants: Vec<Tensor>,
     pub store: Store,
     /// The bytes of arenas, buffers and viewed tensors.
-    roots: FxHashMap<Value, Place>,
+    roots: FxHashMap<Value, MemoryRange>,
     /// The bytes of tensors that are read from buffers.
-    tensors: FxHashMap<Value, Place>,
+    tensors: FxHashMap<Value, MemoryRange>,
     pub lives: FxHashMap<Value, Life>,
 }
 
-impl<'m> Reader<'m> {
+impl<'m> ScheduleReader<'m> {
     pub(super) fn new(m: &'m Module) -> Self {
         let (roots, tensors, lives) = Default::default();
-        Reader { m, steps: Vec::new(), constants: Vec::new(), store: Store::default(), roots, tensors, lives }
+        ScheduleReader { m, steps: Vec::new(), constants: Vec::new(), store: Store::default(), roots, tensors, lives }
     }
 
     /// Reads the next op. `None` if schedules cannot have it.
@@ -73,35 +73,35 @@ impl<'m> Reader<'m> {
         let bytes = usize::try_from(size_in_bytes(&self.m.ctx, ty)?).ok().filter(|&n| n < isize::MAX as usize)?;
         self.m.ctx.has_identity_layout(ty).then_some(())?;
         let memory = self.store.add(bytes);
-        self.roots.insert(memref, Place { memory, bytes: 0..bytes });
+        self.roots.insert(memref, MemoryRange { memory, bytes: 0..bytes });
         Some(())
     }
 
     fn place_buffer(&mut self, op: BufferOp) -> Option<()> {
         let m = self.m;
-        let Place { memory, bytes } = self.roots.get(&op.arena(m))?.clone();
+        let MemoryRange { memory, bytes } = self.roots.get(&op.arena(m))?.clone();
         let start = op.offset(m).and_then(|a| m.ctx.as_int(a)).and_then(|n| usize::try_from(n).ok())?;
         let end = start.checked_add(size(m, m.value_type(op.buffer(m)))?).filter(|&end| end <= bytes.end)?;
-        self.roots.insert(op.buffer(m), Place { memory, bytes: start..end });
+        self.roots.insert(op.buffer(m), MemoryRange { memory, bytes: start..end });
         Some(())
     }
 
     /// Returns the bytes of a tensor: an argument, a constant, or the elements of a buffer.
-    pub(super) fn tensor(&mut self, value: Value) -> Option<Place> {
+    pub(super) fn tensor(&mut self, value: Value) -> Option<MemoryRange> {
         if let Some(place) = self.tensors.get(&value) {
             return Some(place.clone());
         }
         let bytes = 0..size(self.m, self.m.value_type(value))?;
         let memory = match self.m.def(value) {
             Def::Arg(block, i) if self.m.block_op(block).is_some_and(|op| self.m.has_trait(op, Traits::FUNCTION)) => {
-                Memory::Argument(i as usize)
+                StoreMemory::Argument(i as usize)
             }
             _ => {
                 self.constants.push(aligned(&self.m.ctx.dense_tensor(self.m.constant(value)?)?));
-                Memory::Constant(self.constants.len() - 1)
+                StoreMemory::Constant(self.constants.len() - 1)
             }
         };
-        let place = Place { memory, bytes };
+        let place = MemoryRange { memory, bytes };
         self.tensors.insert(value, place.clone());
         Some(place)
     }
@@ -117,7 +117,7 @@ impl<'m> Reader<'m> {
             read.place
         } else {
             let bytes = size(m, m.value_type(tensor))?;
-            let place = Place { memory: self.store.add(bytes), bytes: 0..bytes };
+            let place = MemoryRange { memory: self.store.add(bytes), bytes: 0..bytes };
             self.store.make_result(place.memory);
             let to = Target { place: place.clone(), form: TargetForm::Contiguous };
             let call = KernelCall { kernel: Kernel::copy(), reads: std::iter::once(self.read(buffer)?).collect(), to };
@@ -129,14 +129,14 @@ impl<'m> Reader<'m> {
     }
 
     fn push(&mut self, op: Op, does: StepKind) {
-        self.steps.push(Step::new(op, does));
+        self.steps.push(ScheduleStep::new(op, does));
     }
 
     /// Resolves a memref, and notes that the next step accesses it.
-    fn view(&mut self, memref: Value) -> Option<(Place, BufferView)> {
+    fn view(&mut self, memref: Value) -> Option<(MemoryRange, BufferView)> {
         let view = BufferView::of(self.m, memref)?;
         let place = self.roots.get(&view.root)?.clone();
-        if matches!(place.memory, Memory::Own(_)) {
+        if matches!(place.memory, StoreMemory::Own(_)) {
             let (bytes, at) = (place.bytes.len(), self.steps.len());
             self.lives.entry(view.root).or_insert(Life { bytes, first: at, last: at }).last = at;
         }
@@ -192,7 +192,7 @@ impl<'m> Reader<'m> {
     fn count_once(&mut self, step: StepOp) {
         let (m, next) = (self.m, self.steps.len() + 1);
         let [reads, writes] = [step.reads(m), step.writes(m)].map(|all| all.into_iter().map(|v| root(m, v)));
-        let read: FxHashSet<&Place> = reads.filter_map(|v| self.roots.get(&v)).collect();
+        let read: FxHashSet<&MemoryRange> = reads.filter_map(|v| self.roots.get(&v)).collect();
         for root in writes.filter(|v| self.roots.get(v).is_some_and(|place| read.contains(place))) {
             if let Some(life) = self.lives.get_mut(&root).filter(|life| life.first + 1 == next) {
                 life.first = next;
@@ -237,9 +237,9 @@ impl<'m> Reader<'m> {
 fn is_sequential(calls: &[KernelCall]) -> bool {
     let mut targets: Vec<&KernelCall> = calls.iter().collect();
     targets.sort_by_key(|call| call.position());
-    let writes: Vec<&Place> = targets.iter().map(|call| &call.to.place).collect();
+    let writes: Vec<&MemoryRange> = targets.iter().map(|call| &call.to.place).collect();
     let is_apart = |read: &Read| {
-        let Place { memory, bytes } = &read.place;
+        let MemoryRange { memory, bytes } = &read.place;
         let before = writes.partition_point(|write| (write.memory, write.bytes.start) < (*memory, bytes.end));
         before.checked_sub(1).is_none_or(|last| !writes[last].overlaps(&read.place))
     };
@@ -249,15 +249,15 @@ fn is_sequential(calls: &[KernelCall]) -> bool {
 }
 
 /// Returns the bytes of a view in its root.
-fn part(root: &Place, view: &BufferView) -> Option<Place> {
+fn part(root: &MemoryRange, view: &BufferView) -> Option<MemoryRange> {
     let span = view.footprint()?.span;
     let [start, end] = [span.start, span.end].map(|at| usize::try_from(at).ok()?.checked_add(root.bytes.start));
     let (start, end) = (start?, end?);
-    (end <= root.bytes.end).then_some(Place { memory: root.memory, bytes: start..end })
+    (end <= root.bytes.end).then_some(MemoryRange { memory: root.memory, bytes: start..end })
 }
 
 /// Returns the rows of a root of which a view is `count` columns, and these columns.
-fn rows(root: &Place, view: &BufferView, count: usize) -> Option<(Place, ColumnSlice)> {
+fn rows(root: &MemoryRange, view: &BufferView, count: usize) -> Option<(MemoryRange, ColumnSlice)> {
     let dims: SmallVec<[(u64, u64); 4]> =
         view.sizes.iter().zip(&view.layout.strides).filter(|(d, _)| **d != 1).map(|(&d, &s)| (d, s as u64)).collect();
     let split = dims.iter().position(|&(size, stride)| size.checked_mul(stride) == Some(count as u64))?;
@@ -276,7 +276,7 @@ fn rows(root: &Place, view: &BufferView, count: usize) -> Option<(Place, ColumnS
     let (offset, element) = (view.layout.offset as u64, view.element);
     let start = usize::try_from((offset - offset % of) * element).ok()?.checked_add(root.bytes.start)?;
     let end = usize::try_from(rows.checked_mul(of)?.checked_mul(element)?).ok()?.checked_add(start)?;
-    let place = (end <= root.bytes.end).then_some(Place { memory: root.memory, bytes: start..end })?;
+    let place = (end <= root.bytes.end).then_some(MemoryRange { memory: root.memory, bytes: start..end })?;
     Some((place, ColumnSlice { first: (offset % of) as usize, of: of as usize }))
 }
 

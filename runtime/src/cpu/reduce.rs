@@ -1,6 +1,6 @@
 //! Reductions along neighbouring axes, and positions of extrema.
 
-use super::elementwise::{Number, dispatch, elements, elements_mut};
+use super::elementwise::{ElementArithmetic, dispatch, elements, elements_mut};
 use super::{Kernel, Prepared, constant, dtype, extents};
 use crate::workers::Workers;
 use gradus_ir::{DType, Module, OpArgs};
@@ -36,7 +36,7 @@ impl Lanes {
 const ELEMENTS_PER_STEP: usize = 4;
 
 /// Creates a kernel that folds the elements of each lane: `start` and `step` accumulate, `finish` rounds.
-fn folded<T: Number, A: Copy + Send + Sync + 'static>(
+fn folded<T: ElementArithmetic, A: Copy + Send + Sync + 'static>(
     lanes: Lanes,
     start: fn(T) -> A,
     step: fn(A, T) -> A,
@@ -137,7 +137,7 @@ pub(super) fn arg_min(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
 }
 
 /// Prepares the position of the best element along an axis, where NaN is best, as in NumPy.
-fn position<T: Number>(m: &Module, args: &OpArgs<'_>, is_better: fn(T, T) -> bool) -> Option<Prepared> {
+fn position<T: ElementArithmetic>(m: &Module, args: &OpArgs<'_>, is_better: fn(T, T) -> bool) -> Option<Prepared> {
     let shape = extents(m, args.operand_type(0))?;
     let axis = normalize_axis(args.int("axis")?, shape.len()).ok()?;
     let (extent, inner) = (shape[axis], shape[axis + 1..].iter().product::<usize>());

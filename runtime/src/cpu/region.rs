@@ -60,33 +60,33 @@ fn of_op(m: &Module, op: Op, yielded: &[Value]) -> Option<Vec<(Kernel, Vec<Value
 
 /// Returns one kernel for a chain of elementwise ops, in which each op reads the result of the one before.
 fn chain(m: &Module, ops: &[Op]) -> Option<(Kernel, Vec<Value>)> {
-    let (&last, mut fused) = (ops.last()?, None::<Group>);
+    let (&last, mut fused) = (ops.last()?, None::<FusionGroup>);
     let ty = m.value_type(m.result(last, 0));
     for &op in ops {
         let Prepared::Map(stages) = m.with_args(op, prepare)?? else { return None };
-        let group = Group { stages, operands: m.operands(op).to_vec(), result: m.result(op, 0) };
+        let group = FusionGroup { stages, operands: m.operands(op).to_vec(), result: m.result(op, 0) };
         fused = Some(match fused {
             Some(before) if m.value_type(group.result) == ty => before.then(&group)?,
             None if m.value_type(group.result) == ty => group,
             _ => return None,
         });
     }
-    let Group { stages, operands, .. } = fused?;
+    let FusionGroup { stages, operands, .. } = fused?;
     let of = |v: Value| extents(m, m.value_type(v));
     let shapes: Vec<Vec<usize>> = operands.iter().map(|&v| of(v)).collect::<Option<_>>()?;
     Some((map::kernel(stages, &extents(m, ty)?, &shapes, dtype(m, ty) == Some(DType::BF16))?, operands))
 }
 
 /// Elementwise stages under fusion.
-struct Group {
+struct FusionGroup {
     stages: Vec<Stage>,
     operands: Vec<Value>,
     result: Value,
 }
 
-impl Group {
+impl FusionGroup {
     /// Fuses two groups: the second reads the first's result, once and in its first stage.
-    fn then(mut self, next: &Group) -> Option<Group> {
+    fn then(mut self, next: &FusionGroup) -> Option<FusionGroup> {
         let operand = next.operands.iter().position(|&v| v == self.result)?;
         let is_once = next.operands.iter().filter(|&&v| v == self.result).count() == 1;
         let is_first = next.stages[1..].iter().all(|stage| !stage.reads(operand));
@@ -101,7 +101,7 @@ impl Group {
         self.stages.extend(next.stages.iter().map(|stage| stage.with(source)));
         let others = next.operands.iter().enumerate().filter(|&(i, _)| i != operand);
         self.operands.extend(others.map(|(_, &value)| value));
-        Some(Group { result: next.result, ..self })
+        Some(FusionGroup { result: next.result, ..self })
     }
 }
 

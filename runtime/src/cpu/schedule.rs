@@ -1,8 +1,8 @@
 //! Schedules as lists of kernels over memory.
 
-use super::reader::{Life, Reader};
-use super::step::{Step, tensor};
-use super::store::{Others, Place, Store};
+use super::reader::{Life, ScheduleReader};
+use super::step::{ScheduleStep, tensor};
+use super::store::{MemoryRange, Others, Store};
 use super::{aligned, extents};
 use crate::workers::Workers;
 use gradus_dialects::sched::{StepOp, ToTensorOp};
@@ -25,10 +25,10 @@ pub struct Usage {
 
 /// The steps of a function.
 pub(super) struct Schedule {
-    steps: Vec<Step>,
+    steps: Vec<ScheduleStep>,
     constants: Vec<Tensor>,
     /// The function's results with their types.
-    results: Vec<(Place, Type)>,
+    results: Vec<(MemoryRange, Type)>,
     arguments: Vec<Type>,
     store: Store,
     usage: Usage,
@@ -44,16 +44,16 @@ impl Schedule {
         m.next_block(block).is_none().then_some(()).ok_or("several blocks")?;
         let is_scheduled = |op: Op| StepOp::cast(m, op).is_some() || ToTensorOp::cast(m, op).is_some();
         m.block_ops(block).any(is_scheduled).then_some(()).ok_or("no steps")?;
-        let mut reader = Reader::new(m);
+        let mut reader = ScheduleReader::new(m);
         let mut ops = m.block_ops(block);
         let last = ops.next_back().filter(|&last| m.has_trait(last, Traits::RETURN_LIKE)).ok_or("no return")?;
         ops.try_for_each(|op| reader.op(op).ok_or(Refusal::of_other(op, "an op that schedules do not have")))?;
         let results = m.operands(last).iter().map(|&v| Some((reader.tensor(v)?, m.value_type(v))));
         let results = results.collect::<Option<Vec<_>>>().ok_or("a result that is in no buffer")?;
         let arguments = m.block_args(block).iter().map(|&v| m.value_type(v)).collect();
-        let Reader { steps, constants, mut store, lives, .. } = reader;
+        let ScheduleReader { steps, constants, mut store, lives, .. } = reader;
         store
-            .allocate(steps.iter().map(Step::scratch).max().unwrap_or(0))
+            .allocate(steps.iter().map(ScheduleStep::scratch).max().unwrap_or(0))
             .ok_or("buffers that do not fit into memory")?;
         let usage = usage(&lives, store.size(), steps.len());
         Ok(Schedule { steps, constants, results, arguments, store, usage })
@@ -66,7 +66,7 @@ impl Schedule {
 
     /// Returns the ops without a kernel.
     pub(super) fn reference(&self) -> impl Iterator<Item = Op> {
-        self.steps.iter().flat_map(Step::reference)
+        self.steps.iter().flat_map(ScheduleStep::reference)
     }
 
     /// Returns the last op of each step, with its total time over all runs.
@@ -102,7 +102,8 @@ impl Schedule {
 
     /// Returns the function's results.
     fn results(&self, m: &Module, others: Others<'_>) -> Vec<Datum> {
-        let result = |(place, ty): &(Place, Type)| tensor(m, self.store.result(place, others)?, *ty).map(Datum::Tensor);
+        let result =
+            |(place, ty): &(MemoryRange, Type)| tensor(m, self.store.result(place, others)?, *ty).map(Datum::Tensor);
         self.results.iter().map(|one| result(one).unwrap_or(Datum::Poison)).collect()
     }
 }

@@ -5,7 +5,7 @@ use super::operands::Operands;
 use super::{Kernel, Prepared, constant, extents, floats, floats_mut};
 use crate::aligned_bytes::{AlignedBytes, LINE};
 use crate::code::Code;
-use crate::sparse_rows::{Entry, Epilogue, SparseRows};
+use crate::sparse_rows::{Epilogue, Nonzero, SparseRows};
 use crate::vector::{Element, Isa};
 use crate::workers::Workers;
 use bytemuck::{cast_slice, cast_slice_mut};
@@ -92,7 +92,7 @@ fn gemm_of<T: Element>(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let integers = |name: &str| ctx.dense_elements::<i32>(m.constant(args.opt_operand(name)?)?);
     let size = |&n: &i32| usize::try_from(n).ok();
     let ends = integers("ends")?.iter().map(size).collect::<Option<Vec<_>>>()?;
-    let entry = |(&value, &offset): (&T, &i32)| Some(Entry { offset: u32::try_from(offset).ok()?, value });
+    let entry = |(&value, &offset): (&T, &i32)| Some(Nonzero { offset: u32::try_from(offset).ok()?, value });
     let entries =
         cast_slice(values.bytes()).iter().zip(&integers("offsets")?).map(entry).collect::<Option<Vec<_>>>()?;
     // Nonzeros behind the last row are not read.

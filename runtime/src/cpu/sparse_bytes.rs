@@ -4,12 +4,12 @@ use super::{Kernel, Prepared, constant, dtype, extents};
 use crate::transpose;
 use crate::vector::{Loops, MultiplyAdd, run_widest};
 use crate::workers::Workers;
-use gradus_dialects::sparse::{IntegerProduct, Packing, Words};
+use gradus_dialects::sparse::{IntegerProduct, Packing, WordPacking};
 use gradus_ir::{DType, Module, OpArgs};
 
 /// Prepares `sparse.words`.
 pub(super) fn words(_: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
-    let words = Words::of(args)?;
+    let words = WordPacking::of(args)?;
     let columns = words.shape[1];
     let run = move |workers: &Workers, data: &[&[u8]], out: &mut [u8]| {
         let (x, out) = (data[0], bytemuck::cast_slice_mut::<u8, u32>(out));
@@ -25,7 +25,7 @@ pub(super) fn words(_: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
 const ROWS: usize = 16;
 
 /// Packs rows of words from `first` on, a multiple of 2.
-fn pack(words: &Words, x: &[u8], first: usize, out: &mut [u32]) {
+fn pack(words: &WordPacking, x: &[u8], first: usize, out: &mut [u32]) {
     let columns = words.shape[1].max(1);
     let done = match (words.packing, words.transposed) {
         (Packing::Quads, true) => transposed_quads(words, x, first, out),
@@ -41,12 +41,12 @@ fn pack(words: &Words, x: &[u8], first: usize, out: &mut [u32]) {
 }
 
 /// Bits that flip the sign of each byte of quads, if bytes are signed.
-fn flip(words: &Words) -> u32 {
+fn flip(words: &WordPacking) -> u32 {
     if words.dtype == DType::I8 { 0x8080_8080 } else { 0 }
 }
 
 /// Packs the rows of words whose bytes are all in the matrix; returns their number.
-fn whole_rows(words: &Words, x: &[u8], first: usize, out: &mut [u32]) -> usize {
+fn whole_rows(words: &WordPacking, x: &[u8], first: usize, out: &mut [u32]) -> usize {
     let (columns, count) = (words.shape[1].max(1), words.packing.elements());
     let whole = (out.len() / columns).min((words.depth / count).saturating_sub(first));
     for (i, out) in out.chunks_exact_mut(columns).enumerate().take(whole) {
@@ -64,22 +64,22 @@ fn whole_rows(words: &Words, x: &[u8], first: usize, out: &mut [u32]) -> usize {
 }
 
 /// Packs the rows of words of a transposed matrix whose bytes are all there; returns their number.
-fn transposed_quads(words: &Words, x: &[u8], first: usize, out: &mut [u32]) -> usize {
+fn transposed_quads(words: &WordPacking, x: &[u8], first: usize, out: &mut [u32]) -> usize {
     let columns = words.shape[1].max(1);
     let whole = (out.len() / columns).min((words.depth / QUAD).saturating_sub(first));
     let elements = x.get(first * QUAD..).unwrap_or_default();
-    let Ok(matrix) = transpose::Words::new(elements, words.depth, [columns, whole]) else { return 0 };
+    let Ok(matrix) = transpose::WordMatrix::new(elements, words.depth, [columns, whole]) else { return 0 };
     matrix.transpose(&mut out[..whole * columns], flip(words));
     whole
 }
 
 /// Packs the rows of words of a transposed matrix, whose bytes are transposed four at a time, as far as these are there; returns their
 /// number.
-fn transposed_pairs(words: &Words, x: &[u8], first: usize, out: &mut [u32]) -> usize {
+fn transposed_pairs(words: &WordPacking, x: &[u8], first: usize, out: &mut [u32]) -> usize {
     let columns = words.shape[1].max(1);
     let whole = (out.len() / columns / 2).min((words.depth / QUAD).saturating_sub(first / 2));
     let elements = x.get(first / 2 * QUAD..).unwrap_or_default();
-    let Ok(matrix) = transpose::Words::new(elements, words.depth, [columns, whole]) else { return 0 };
+    let Ok(matrix) = transpose::WordMatrix::new(elements, words.depth, [columns, whole]) else { return 0 };
     let mut quads = vec![0; whole * columns];
     matrix.transpose(&mut quads, 0);
     for (quads, out) in quads.chunks_exact(columns).zip(out.chunks_exact_mut(2 * columns)) {
@@ -92,7 +92,7 @@ fn transposed_pairs(words: &Words, x: &[u8], first: usize, out: &mut [u32]) -> u
 const QUAD: usize = 4;
 
 /// The sign bit of bytes, if they are signed.
-fn sign(words: &Words) -> u16 {
+fn sign(words: &WordPacking) -> u16 {
     if words.dtype == DType::I8 { 0x80 } else { 0 }
 }
 

@@ -1,7 +1,7 @@
 //! A step of a schedule: kernels over places of memory.
 
 use super::region::Ops;
-use super::store::{Memory, Others, Place, Read, Store, StridedCopy};
+use super::store::{MemoryRange, Others, Read, Store, StoreMemory, StridedCopy};
 use super::trap::{internal_error, moved};
 use super::{Kernel, Out, extents};
 use crate::gemm::ColumnSlice;
@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 use std::time::Duration;
 
 /// A step.
-pub(super) struct Step {
+pub(super) struct ScheduleStep {
     /// Its last op, or the copy.
     pub op: Op,
     does: StepKind,
@@ -66,7 +66,7 @@ impl StepKind {
 
 impl KernelCall {
     /// Returns the position of the target: by memory, first byte and first column.
-    pub(super) fn position(&self) -> (Memory, usize, usize) {
+    pub(super) fn position(&self) -> (StoreMemory, usize, usize) {
         let Target { place, form } = &self.to;
         let column = if let TargetForm::Columns(columns) = form { columns.first } else { 0 };
         (place.memory, place.bytes.start, column)
@@ -109,7 +109,7 @@ fn run_group(
     if threads < 2 || !calls.len().is_multiple_of(threads) {
         return calls.iter().try_for_each(|call| call.run(workers, others, store));
     }
-    let places: SmallVec<[&Place; 8]> = calls.iter().map(|call| &call.to.place).collect();
+    let places: SmallVec<[&MemoryRange; 8]> = calls.iter().map(|call| &call.to.place).collect();
     let reads: SmallVec<[&[Read]; 8]> = calls.iter().map(|call| &call.reads[..]).collect();
     store.write_apart(&places, &reads, others, |parts| {
         let single = Workers::default();
@@ -124,7 +124,7 @@ fn run_group(
 /// A write of a step.
 pub(super) struct Target {
     /// All bytes from the first to the last that is written.
-    pub place: Place,
+    pub place: MemoryRange,
     pub form: TargetForm,
 }
 
@@ -142,9 +142,9 @@ pub(super) fn tensor(m: &Module, bytes: Bytes, ty: Type) -> Option<Tensor> {
     Tensor::new(super::dtype(m, ty)?, extents(m, ty)?, bytes).ok()
 }
 
-impl Step {
-    pub(super) fn new(op: Op, does: StepKind) -> Step {
-        Step { op, does, spent: Duration::ZERO }
+impl ScheduleStep {
+    pub(super) fn new(op: Op, does: StepKind) -> ScheduleStep {
+        ScheduleStep { op, does, spent: Duration::ZERO }
     }
 
     /// Returns the ops without a kernel.

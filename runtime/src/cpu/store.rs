@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// A memory of a run.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(super) enum Memory {
+pub(super) enum StoreMemory {
     /// An argument, by index.
     Argument(usize),
     /// A constant, by index.
@@ -23,21 +23,21 @@ pub(super) enum Memory {
 
 /// Bytes of a memory.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(super) struct Place {
-    pub memory: Memory,
+pub(super) struct MemoryRange {
+    pub memory: StoreMemory,
     pub bytes: Range<usize>,
 }
 
-impl Place {
+impl MemoryRange {
     /// Whether the two have bytes in common.
-    pub(super) fn overlaps(&self, other: &Place) -> bool {
+    pub(super) fn overlaps(&self, other: &MemoryRange) -> bool {
         self.memory == other.memory && self.bytes.start < other.bytes.end && other.bytes.start < self.bytes.end
     }
 }
 
 /// A read of a step: contiguous bytes, or strided elements, which are gathered.
 pub(super) struct Read {
-    pub place: Place,
+    pub place: MemoryRange,
     pub gather: Option<StridedCopy>,
 }
 
@@ -67,9 +67,9 @@ struct Own {
 }
 
 /// Shared ownership of a result.
-struct Shared(Arc<AlignedBytes>);
+struct SharedBytes(Arc<AlignedBytes>);
 
-impl AsRef<[u8]> for Shared {
+impl AsRef<[u8]> for SharedBytes {
     fn as_ref(&self) -> &[u8] {
         (*self.0).as_ref()
     }
@@ -88,21 +88,21 @@ pub(super) struct Store {
 
 impl Store {
     /// Adds a memory.
-    pub(super) fn add(&mut self, size: usize) -> Memory {
+    pub(super) fn add(&mut self, size: usize) -> StoreMemory {
         self.own.push(Own { size, is_result: false, open: AlignedBytes::default(), done: None });
-        Memory::Own(self.own.len() - 1)
+        StoreMemory::Own(self.own.len() - 1)
     }
 
     /// Makes a memory a result.
-    pub(super) fn make_result(&mut self, memory: Memory) {
-        if let Memory::Own(i) = memory {
+    pub(super) fn make_result(&mut self, memory: StoreMemory) {
+        if let StoreMemory::Own(i) = memory {
             self.own[i].is_result = true;
         }
     }
 
     /// Whether steps may write to a memory: an arena or buffer that is not a result yet.
-    pub(super) fn is_writable(&self, memory: Memory) -> bool {
-        matches!(memory, Memory::Own(i) if !self.own[i].is_result)
+    pub(super) fn is_writable(&self, memory: StoreMemory) -> bool {
+        matches!(memory, StoreMemory::Own(i) if !self.own[i].is_result)
     }
 
     /// Returns the size of all memories in bytes.
@@ -136,21 +136,21 @@ impl Store {
     }
 
     /// Returns a result after [`end`](Store::end).
-    pub(super) fn result(&self, place: &Place, others: Others<'_>) -> Option<Bytes> {
+    pub(super) fn result(&self, place: &MemoryRange, others: Others<'_>) -> Option<Bytes> {
         let all = match place.memory {
-            Memory::Argument(i) => others.arguments[i].bytes().clone(),
-            Memory::Constant(i) => others.constants[i].bytes().clone(),
-            Memory::Own(i) => Bytes::from_owner(Shared(self.own[i].done.clone()?)),
+            StoreMemory::Argument(i) => others.arguments[i].bytes().clone(),
+            StoreMemory::Constant(i) => others.constants[i].bytes().clone(),
+            StoreMemory::Own(i) => Bytes::from_owner(SharedBytes(self.own[i].done.clone()?)),
         };
         (place.bytes.end <= all.len()).then(|| all.slice(place.bytes.clone()))
     }
 
     /// Returns the bytes at a place; `None` if they are not available.
-    fn bytes<'a>(&'a self, place: &Place, others: Others<'a>) -> Option<&'a [u8]> {
+    fn bytes<'a>(&'a self, place: &MemoryRange, others: Others<'a>) -> Option<&'a [u8]> {
         let all = match place.memory {
-            Memory::Argument(i) => others.arguments[i].bytes(),
-            Memory::Constant(i) => others.constants[i].bytes(),
-            Memory::Own(i) => self.own[i].open.as_ref(),
+            StoreMemory::Argument(i) => others.arguments[i].bytes(),
+            StoreMemory::Constant(i) => others.constants[i].bytes(),
+            StoreMemory::Own(i) => self.own[i].open.as_ref(),
         };
         all.get(place.bytes.clone())
     }
@@ -168,23 +168,23 @@ impl Store {
     /// which are contiguous. The places are in order, and apart from each other and from all reads.
     pub(super) fn write_apart(
         &mut self,
-        places: &[&Place],
+        places: &[&MemoryRange],
         reads: &[&[Read]],
         others: Others<'_>,
         run: impl FnOnce(Vec<Part<'_>>) -> Result<(), Trap>,
     ) -> Result<(), Trap> {
-        let mut taken: SmallVec<[(Memory, AlignedBytes); 2]> = SmallVec::new();
+        let mut opened: SmallVec<[(StoreMemory, AlignedBytes); 2]> = SmallVec::new();
         for place in places {
-            if let Memory::Own(i) = place.memory
-                && taken.last().is_none_or(|(memory, _)| *memory != place.memory)
+            if let StoreMemory::Own(i) = place.memory
+                && opened.last().is_none_or(|(memory, _)| *memory != place.memory)
             {
-                taken.push((place.memory, std::mem::take(&mut self.own[i].open)));
+                opened.push((place.memory, std::mem::take(&mut self.own[i].open)));
             }
         }
-        let parts = self.parts(&mut taken, places, reads, others);
+        let parts = self.parts(&mut opened, places, reads, others);
         let done = parts.ok_or_else(internal_error).and_then(run);
-        for (memory, open) in taken {
-            if let Memory::Own(i) = memory {
+        for (memory, open) in opened {
+            if let StoreMemory::Own(i) = memory {
                 self.own[i].open = open;
             }
         }
@@ -194,15 +194,15 @@ impl Store {
     /// Divides memories into the places that are written, and the gaps between them, in which other places may be read.
     fn parts<'a>(
         &'a self,
-        taken: &'a mut [(Memory, AlignedBytes)],
-        places: &[&Place],
+        opened: &'a mut [(StoreMemory, AlignedBytes)],
+        places: &[&MemoryRange],
         reads: &[&[Read]],
         others: Others<'a>,
     ) -> Option<Vec<Part<'a>>> {
         let mut targets = Vec::with_capacity(places.len());
-        let mut gaps: SmallVec<[(Memory, usize, &[u8]); 10]> = SmallVec::new();
+        let mut gaps: SmallVec<[(StoreMemory, usize, &[u8]); 10]> = SmallVec::new();
         let mut places = places.iter().peekable();
-        for (memory, open) in taken {
+        for (memory, open) in opened {
             let (mut rest, mut at) = (open.as_mut(), 0);
             while let Some(place) = places.next_if(|place| place.memory == *memory) {
                 let (gap, after) = rest.split_at_mut_checked(place.bytes.start.checked_sub(at)?)?;
@@ -213,7 +213,7 @@ impl Store {
             }
             gaps.push((*memory, at, rest));
         }
-        let in_gap = |place: &Place, &(memory, start, gap): &(Memory, usize, &'a [u8])| {
+        let in_gap = |place: &MemoryRange, &(memory, start, gap): &(StoreMemory, usize, &'a [u8])| {
             let Range { start: first, end } = place.bytes;
             (memory == place.memory).then(|| gap.get(first.checked_sub(start)?..end.checked_sub(start)?)).flatten()
         };
@@ -229,13 +229,13 @@ impl Store {
     /// `in_place`, those of the same place are passed as empty slices instead.
     pub(super) fn write(
         &mut self,
-        to: &Place,
+        to: &MemoryRange,
         reads: &[Read],
         in_place: bool,
         others: Others<'_>,
         run: impl FnOnce(&[&[u8]], &mut [u8], &mut [u8]) -> Result<(), Trap>,
     ) -> Result<(), Trap> {
-        let Memory::Own(own) = to.memory else { return Err(internal_error()) };
+        let StoreMemory::Own(own) = to.memory else { return Err(internal_error()) };
         let is_same = |read: &Read| in_place && read.gather.is_none() && read.place == *to;
         let is_copied = |read: &Read| read.gather.is_some() || read.place.overlaps(to) && !is_same(read);
         let copied = |read: &Read| is_copied(read).then(|| self.copy(read, others));

@@ -5,7 +5,7 @@ use super::narrow::Narrow;
 use super::operands::Operands;
 use super::{Kernel, Prepared, constant, dtype, elementwise, extents, size};
 use crate::gemm::Isa;
-use crate::window::{MaxWindows, PlaneAxis, PlaneShape, Planes, Reduction, WindowTable, Windows};
+use crate::window::{MaxWindows, PlaneAxis, PlaneShape, Planes, WindowReduction, WindowTable, Windows};
 use gradus_dialects::addr::{Geometry, bands_of, constant_table};
 use gradus_dialects::layout::SlidingWindow;
 use gradus_ir::eval::Trap;
@@ -17,7 +17,7 @@ pub(super) fn byte_pool(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let is_byte = size(m, args.operand_type(0))? == extents(m, args.operand_type(0))?.iter().product();
     let places = MaxWindows::new(&table).ok().filter(|_| is_byte && args.int("kind") == Some(0))?;
     let kernel = Kernel::shared([0], move |workers, data, out| {
-        places.compute(workers, data[0], is_signed, out).map_err(Trap::Ub)
+        places.compute(workers, data[0], is_signed, out).map_err(Trap::from)
     });
     Some(kernel.into())
 }
@@ -91,7 +91,7 @@ pub(super) fn depthwise_planes(_: &Module, args: &OpArgs<'_>) -> Option<Prepared
             (kind.floats(data[0]), bias.map(|i| kind.floats(data[i])), add.map(|i| kind.floats(data[i])));
         let (shape, weights, bias, add) = (&shape, &weights, bias.as_deref(), add.as_deref());
         let planes = Planes { a: &a, shape, weights, bias, add, range };
-        kind.write(out, |c| planes.compute(Isa::best(), workers, c).map_err(Trap::Ub))
+        kind.write(out, |c| planes.compute(Isa::best(), workers, c).map_err(Trap::from))
     });
     Some(kernel.into())
 }
@@ -104,20 +104,20 @@ fn windows(args: &OpArgs<'_>, weights: Option<Vec<f32>>, is_max: bool) -> Option
     let [bias, add] = ["bias", "add"].map(|name| operands.input(name));
     let kernel = Kernel::shared(operands.inputs()?, move |workers, data, out| {
         let reduction = match &weights {
-            Some(weights) => Reduction::Weighted(weights),
-            None if is_max => Reduction::Max,
-            None => Reduction::Sum,
+            Some(weights) => WindowReduction::Weighted(weights),
+            None if is_max => WindowReduction::Max,
+            None => WindowReduction::Sum,
         };
         let bias = bias.map(|i| kind.floats(data[i]));
         let (places, bias, isa) = (&places, bias.as_deref(), Isa::best());
         if kind == Narrow::BF16 {
             let [a, add] = [Some(0), add].map(|i| i.map(|i| bytemuck::cast_slice::<u8, u16>(data[i])));
             let windows = Windows { a: a.unwrap_or_default(), places, reduction, bias, add, range };
-            return windows.compute(isa, workers, bytemuck::cast_slice_mut(out)).map_err(Trap::Ub);
+            return windows.compute(isa, workers, bytemuck::cast_slice_mut(out)).map_err(Trap::from);
         }
         let (a, add) = (&kind.floats(data[0]), add.map(|i| kind.floats(data[i])));
         let windows = Windows { a, places, reduction, bias, add: add.as_deref(), range };
-        kind.write(out, |c| windows.compute(isa, workers, c).map_err(Trap::Ub))
+        kind.write(out, |c| windows.compute(isa, workers, c).map_err(Trap::from))
     });
     Some(kernel.into())
 }

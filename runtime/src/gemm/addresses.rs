@@ -1,7 +1,8 @@
 //! The compiled form of the left operand's address table, as micro-kernels read it.
 
 use super::LONGEST_RUN;
-use super::kernel::{Run, Walk};
+use super::kernel::{OffsetWalk, SummandRun};
+use crate::KernelError;
 use gradus_dialects::layout::{AddressTable, Addressing, Encoding, ZERO_PAGE};
 use std::ops::Range;
 
@@ -26,7 +27,7 @@ impl RunSplit {
 
 /// An [`AddressTable`], compiled for a product: element (m, r, j) is at `table[m, column of r] + offset of r + j`, for
 /// parts r of runs, whose slices of B fit in the L1 cache. In the encoding [`Encoding::Running`], the offset of r is the sum
-/// of those of all runs up to r, which a [`Walk`] adds up.
+/// of those of all runs up to r, which a [`OffsetWalk`] adds up.
 ///
 /// It is a copy, and its bounds are those of the copy: kernels read it without checks, while constants may be in a mapped
 /// file, which changes under a hostile writer.
@@ -36,7 +37,7 @@ pub struct Addresses {
     rows: usize,
     /// Row stride of the table.
     stride: usize,
-    runs: Vec<Run>,
+    runs: Vec<SummandRun>,
     encoding: Encoding,
     /// Number of summands per run.
     run: usize,
@@ -50,16 +51,16 @@ impl Addresses {
     ///
     /// # Errors
     /// An offset overflows, or runs are empty.
-    pub fn new(of: &AddressTable<'_>, parts: RunSplit) -> Result<Addresses, String> {
+    pub fn new(of: &AddressTable<'_>, parts: RunSplit) -> Result<Addresses, KernelError> {
         let run = of.run();
         let (table, stride, starts, holes) = match of.addressing() {
             _ if run == 0 => return Err("the runs of a product are empty".into()),
             Addressing::Separable { base, relative } => {
-                let starts = relative.iter().step_by(run).map(|&offset| Run { column: 0, offset });
+                let starts = relative.iter().step_by(run).map(|&offset| SummandRun { column: 0, offset });
                 (base.to_vec(), 1, starts.collect::<Vec<_>>(), false)
             }
             &Addressing::Indirect { ref bases, runs, .. } => {
-                (bases.to_vec(), runs, (0..runs).map(|column| Run { column, offset: 0 }).collect(), true)
+                (bases.to_vec(), runs, (0..runs).map(|column| SummandRun { column, offset: 0 }).collect(), true)
             }
         };
         let bases = span(table.iter().copied().filter(|&base| !holes || base != ZERO_PAGE));
@@ -90,12 +91,14 @@ impl Addresses {
 
     /// Checks that rows have the summands of a right operand that is packed in runs of some length, and that all reads are inside a
     /// buffer of `elements` elements.
-    pub(super) fn check(&self, summands: usize, run: usize, elements: usize) -> Result<(), String> {
+    pub(super) fn check(&self, summands: usize, run: usize, elements: usize) -> Result<(), KernelError> {
         if self.summands() != summands || self.run != run {
-            return Err(format!("the addresses have {} summands, the right operand has {summands}", self.summands()));
+            return Err(
+                format!("the addresses have {} summands, the right operand has {summands}", self.summands()).into()
+            );
         }
         if !self.are_in(elements) {
-            return Err(format!("an address is outside a buffer of {elements} elements"));
+            return Err(format!("an address is outside a buffer of {elements} elements").into());
         }
         Ok(())
     }
@@ -111,10 +114,12 @@ impl Addresses {
     }
 
     /// Returns the walk over the runs from number `first` on.
-    pub(super) fn walk(&self, first: usize) -> Walk {
+    pub(super) fn walk(&self, first: usize) -> OffsetWalk {
         match self.encoding {
-            Encoding::Absolute => Walk { at: 0, keep: 0 },
-            Encoding::Running => Walk { at: self.runs[..first].iter().map(|run| run.offset as isize).sum(), keep: -1 },
+            Encoding::Absolute => OffsetWalk { at: 0, keep: 0 },
+            Encoding::Running => {
+                OffsetWalk { at: self.runs[..first].iter().map(|run| run.offset as isize).sum(), keep: -1 }
+            }
         }
     }
 
@@ -123,14 +128,14 @@ impl Addresses {
         (&self.table, self.stride)
     }
 
-    pub(super) fn runs(&self) -> &[Run] {
+    pub(super) fn runs(&self) -> &[SummandRun] {
         &self.runs
     }
 
     /// Returns the runs without leading and trailing ones that are padding for all of these rows.
-    pub(super) fn there(&self, rows: Range<usize>, runs: &[Run]) -> Range<usize> {
+    pub(super) fn there(&self, rows: Range<usize>, runs: &[SummandRun]) -> Range<usize> {
         let table = &self.table[rows.start * self.stride..rows.end * self.stride];
-        let is_there = |run: &Run| table.chunks_exact(self.stride).any(|row| row[run.column] != ZERO_PAGE);
+        let is_there = |run: &SummandRun| table.chunks_exact(self.stride).any(|row| row[run.column] != ZERO_PAGE);
         let Some(first) = runs.iter().position(is_there) else { return 0..0 };
         first..runs.iter().rposition(is_there).map_or(first, |last| last + 1)
     }
@@ -147,7 +152,7 @@ impl Addresses {
 }
 
 /// Replaces the offset of each run by its difference from the previous one.
-fn encode(runs: &mut [Run]) -> Result<(), String> {
+fn encode(runs: &mut [SummandRun]) -> Result<(), KernelError> {
     let mut last = 0;
     for run in runs {
         let offset = std::mem::replace(&mut last, run.offset);
@@ -162,12 +167,13 @@ fn span(offsets: impl Iterator<Item = i32> + Clone) -> Option<[i64; 2]> {
 }
 
 /// Splits runs into parts; returns the parts and their length.
-fn split(runs: &[Run], run: usize, part: usize) -> Result<(Vec<Run>, usize), String> {
-    let of = |start: &Run| {
+fn split(runs: &[SummandRun], run: usize, part: usize) -> Result<(Vec<SummandRun>, usize), KernelError> {
+    let of = |start: &SummandRun| {
         let start = *start;
-        (0..run / part)
-            .map(move |i| Some(Run { offset: start.offset.checked_add(i32::try_from(i * part).ok()?)?, ..start }))
+        (0..run / part).map(move |i| {
+            Some(SummandRun { offset: start.offset.checked_add(i32::try_from(i * part).ok()?)?, ..start })
+        })
     };
-    let all: Option<Vec<Run>> = runs.iter().flat_map(of).collect();
+    let all: Option<Vec<SummandRun>> = runs.iter().flat_map(of).collect();
     Ok((all.ok_or("an offset is too large")?, part))
 }

@@ -4,7 +4,7 @@
 //! 64 bytes of summands; one of the right factor has 16 rows, each with four bytes of summands of 16 columns. The product of
 //! two tiles has 16 rows of 16 accumulators of 32 bits.
 
-use super::tile_rows::{Source, TILE_BYTES, TILE_ROWS, TileProduct};
+use super::tile_rows::{TILE_BYTES, TILE_ROWS, TileProduct, TileSource};
 use std::arch::asm;
 use std::arch::x86_64::{__cpuid, __cpuid_count};
 use std::sync::OnceLock;
@@ -211,4 +211,4 @@ tile_products!("tdpbusd", [unsigned_1_1, unsigned_1_2, unsigned_2_1, unsigned_2_
 tile_products!("tdpbssd", [signed_1_1, signed_1_2, signed_2_1, signed_2_2]);
 tile_products!("tdpbf16ps", [bf16_1_1, bf16_1_2, bf16_2_1, bf16_2_2]);
 
-const _: () = assert!(TILE_BYTES == 16 * 64 && size_of::<Source>() == 16);
+const _: () = assert!(TILE_BYTES == 16 * 64 && size_of::<TileSource>() == 16);

@@ -18,9 +18,9 @@ pub(super) struct Tile<'a> {
     /// Row stride of the table.
     pub table_stride: usize,
     /// The runs of summands.
-    pub runs: &'a [Run],
+    pub runs: &'a [SummandRun],
     /// The walk over their offsets.
-    pub walk: Walk,
+    pub walk: OffsetWalk,
     /// Number of summands per run. See [`reads_whole_steps`].
     pub run: usize,
     /// The first panel of B: [`PANEL`] elements per summand.
@@ -43,7 +43,7 @@ pub(super) struct Tile<'a> {
 
 /// A contiguous run of summands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Run {
+pub(super) struct SummandRun {
     /// Column of the address table.
     pub column: usize,
     /// Offset added to the table entry, or in a running sum its difference from that of the previous run.
@@ -53,17 +53,17 @@ pub(super) struct Run {
 /// A walk over the offsets of runs, in either encoding: absolute offsets replace the previous one, differences are added to
 /// it. It takes no branch.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Walk {
+pub(super) struct OffsetWalk {
     /// Offset of the previous run.
     pub at: isize,
     /// -1 if offsets are differences, otherwise 0.
     pub keep: isize,
 }
 
-impl Walk {
+impl OffsetWalk {
     /// Returns the offset of the next run.
     #[inline(always)]
-    pub fn next(&mut self, run: &Run) -> isize {
+    pub fn next(&mut self, run: &SummandRun) -> isize {
         self.at = (self.at & self.keep) + run.offset as isize;
         self.at
     }

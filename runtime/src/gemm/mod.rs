@@ -31,11 +31,12 @@ mod panels;
 pub(crate) mod tests;
 mod tile_rows;
 
+use crate::KernelError;
 use crate::aligned_bytes::LINE;
 pub use crate::vector::Isa;
 use crate::workers::{DisjointWriter, Workers};
 pub use addresses::{Addresses, RunSplit};
-use kernel::{Epilogue, Left, Run, Tile, UNROLL, Walk, lines_ahead};
+use kernel::{Epilogue, Left, OffsetWalk, SummandRun, Tile, UNROLL, lines_ahead};
 use packed::PackedRows;
 use panels::PANEL;
 pub use panels::Panels;
@@ -91,15 +92,16 @@ impl ColumnSlice {
 
     /// Checks that `rows` rows of the wider row are a result, and a residual if there is one, of `elements` elements, and that
     /// `columns` columns are in such a row.
-    fn check(self, [rows, columns]: [usize; 2], elements: usize, add: Option<usize>) -> Result<(), String> {
+    fn check(self, [rows, columns]: [usize; 2], elements: usize, add: Option<usize>) -> Result<(), KernelError> {
         let ColumnSlice { first, of } = self;
         if rows.checked_mul(of) != Some(elements) || add.is_some_and(|add| add != elements) {
             return Err(format!(
                 "a result of {rows} rows and {columns} of {of} columns does not have {elements} elements"
-            ));
+            )
+            .into());
         }
         if first.checked_add(columns).is_none_or(|end| end > of) {
-            return Err(format!("{columns} columns from column {first} on exceed a row of {of}"));
+            return Err(format!("{columns} columns from column {first} on exceed a row of {of}").into());
         }
         Ok(())
     }
@@ -111,14 +113,15 @@ fn check_packed(
     [columns, summands]: [usize; 2],
     run: usize,
     bias: Option<usize>,
-) -> Result<(), String> {
+) -> Result<(), KernelError> {
     if !is_supported || run == 0 || !summands.is_multiple_of(run) {
         return Err(format!(
             "this machine does not support {isa:?}, or {summands} summands are not a multiple of the run length {run}"
-        ));
+        )
+        .into());
     }
     if bias.is_some_and(|bias| bias != columns) {
-        return Err(format!("the bias does not have {columns} elements"));
+        return Err(format!("the bias does not have {columns} elements").into());
     }
     Ok(())
 }
@@ -128,7 +131,7 @@ impl Product<'_> {
     ///
     /// # Errors
     /// Incompatible sizes, or an address outside the buffer.
-    pub fn compute(&self, workers: &Workers, c: &mut [f32]) -> Result<(), String> {
+    pub fn compute(&self, workers: &Workers, c: &mut [f32]) -> Result<(), KernelError> {
         Product::compute_all(&[*self], workers, c, ColumnSlice { first: 0, of: self.b.columns() })
     }
 
@@ -142,7 +145,7 @@ impl Product<'_> {
         workers: &Workers,
         c: &mut [f32],
         columns: ColumnSlice,
-    ) -> Result<(), String> {
+    ) -> Result<(), KernelError> {
         let slices = columns.divided(all, |product| product.b.columns());
         slices.iter().try_for_each(|(product, columns)| product.check(c.len(), *columns))?;
         let Some(first) = all.first() else { return Ok(()) };
@@ -206,12 +209,12 @@ impl Product<'_> {
 
     /// Returns the runs that are not padding for all of these rows, of which those at the ends need no sums. All runs,
     /// if sums with zeros may be NaN.
-    fn there(&self, rows: Range<usize>, runs: &[Run]) -> Range<usize> {
+    fn there(&self, rows: Range<usize>, runs: &[SummandRun]) -> Range<usize> {
         if self.addresses.has_holes() && self.b.is_finite() { self.addresses.there(rows, runs) } else { 0..runs.len() }
     }
 
     /// Checks that all memory accesses are in bounds.
-    fn check(&self, elements: usize, columns: ColumnSlice) -> Result<(), String> {
+    fn check(&self, elements: usize, columns: ColumnSlice) -> Result<(), KernelError> {
         columns.check([self.addresses.rows(), self.b.columns()], elements, self.add.map(<[f32]>::len))?;
         self.addresses.check(self.b.summands(), self.addresses.run(), self.a.len())
     }
@@ -331,8 +334,8 @@ impl ScratchTile {
 /// Some rows of a group of panels over a slice of the reduction dimension.
 struct GroupSlice<'a> {
     rows: Range<usize>,
-    runs: &'a [Run],
-    walk: Walk,
+    runs: &'a [SummandRun],
+    walk: OffsetWalk,
     packed: Option<&'a PackedRows>,
     /// Index of the first summand.
     summand: usize,

@@ -1,7 +1,7 @@
 //! Packed rows of A: the tiles of a block, each with the elements of a summand contiguous, for all panels of B.
 
 use super::Product;
-use super::kernel::{Run, Walk, ZEROS};
+use super::kernel::{OffsetWalk, SummandRun, ZEROS};
 use gradus_dialects::layout::ZERO_PAGE;
 use std::ops::Range;
 
@@ -28,7 +28,7 @@ impl PackedRows {
         product: &Product<'_>,
         rows: Range<usize>,
         tile_rows: usize,
-        (runs, walk): (&[Run], Walk),
+        (runs, walk): (&[SummandRun], OffsetWalk),
     ) {
         let of = product.addresses;
         self.tiles.clear();

@@ -1,5 +1,6 @@
 //! The packed right operand: panels of `nr` columns, each with the `nr` elements of a summand contiguous (as in BLIS).
 
+use crate::KernelError;
 use crate::aligned_bytes::AlignedBytes;
 use crate::vector::Isa;
 use bytes::Bytes;
@@ -34,7 +35,7 @@ impl Panels {
         sizes: [usize; 2],
         at: impl Fn(usize, usize) -> f32,
         bias: Option<&[f32]>,
-    ) -> Result<Panels, String> {
+    ) -> Result<Panels, KernelError> {
         let row = |k: usize, first: usize, to: &mut [f32]| {
             to.iter_mut().enumerate().for_each(|(i, x)| *x = at(first + i, k));
         };
@@ -45,10 +46,10 @@ impl Panels {
     ///
     /// # Errors
     /// As for [`new`](Panels::new), or the matrix is smaller.
-    pub fn of_matrix(isa: Isa, sizes: [usize; 2], matrix: &[f32], factor: f32) -> Result<Panels, String> {
+    pub fn of_matrix(isa: Isa, sizes: [usize; 2], matrix: &[f32], factor: f32) -> Result<Panels, KernelError> {
         let [columns, summands] = sizes;
         if columns.checked_mul(summands).is_none_or(|size| size > matrix.len()) {
-            return Err(format!("a matrix is not of {summands} rows and {columns} columns"));
+            return Err(format!("a matrix is not of {summands} rows and {columns} columns").into());
         }
         let row = |k: usize, first: usize, to: &mut [f32]| {
             let from = &matrix[k * columns + first..][..to.len()];
@@ -67,7 +68,7 @@ impl Panels {
         width: usize,
         data: &Bytes,
         bias: Option<&[f32]>,
-    ) -> Result<Panels, String> {
+    ) -> Result<Panels, KernelError> {
         if width == PANEL {
             return Panels::wrapped(isa, sizes, data.clone(), bias);
         }
@@ -77,7 +78,8 @@ impl Panels {
         if size != Some(data.len()) {
             return Err(format!(
                 "the packed operand is not {summands} summands of {columns} columns in panels of {width}"
-            ));
+            )
+            .into());
         }
         let row = |k: usize, first: usize, to: &mut [f32]| {
             let mut to = to;
@@ -101,7 +103,7 @@ impl Panels {
         [columns, summands]: [usize; 2],
         column: impl Fn(usize) -> &'a [f32],
         factor: f32,
-    ) -> Result<Panels, String> {
+    ) -> Result<Panels, KernelError> {
         let mut lines = panel_lines([columns, summands])?;
         let flat: &mut [f32] = bytemuck::cast_slice_mut(lines.as_mut());
         for n in 0..columns {
@@ -120,7 +122,7 @@ impl Panels {
         [columns, summands]: [usize; 2],
         row: impl Fn(usize, usize, &mut [f32]),
         bias: Option<&[f32]>,
-    ) -> Result<Panels, String> {
+    ) -> Result<Panels, KernelError> {
         let mut lines = panel_lines([columns, summands])?;
         let flat: &mut [f32] = bytemuck::cast_slice_mut(lines.as_mut());
         for panel in 0..columns.div_ceil(PANEL) {
@@ -133,14 +135,19 @@ impl Panels {
     }
 
     /// Wraps elements in panels of [`PANEL`] columns.
-    fn wrapped(isa: Isa, [columns, summands]: [usize; 2], data: Bytes, bias: Option<&[f32]>) -> Result<Panels, String> {
+    fn wrapped(
+        isa: Isa,
+        [columns, summands]: [usize; 2],
+        data: Bytes,
+        bias: Option<&[f32]>,
+    ) -> Result<Panels, KernelError> {
         if !isa.is_supported() {
-            return Err(format!("this machine does not support {isa:?}"));
+            return Err(format!("this machine does not support {isa:?}").into());
         }
         let padded = columns.div_ceil(PANEL) * PANEL;
         let size = padded.checked_mul(summands).and_then(|n| n.checked_mul(4));
         if size != Some(data.len()) || bias.is_some_and(|bias| bias.len() != columns) {
-            return Err(format!("operand or bias is not of {summands} summands and {columns} columns"));
+            return Err(format!("operand or bias is not of {summands} summands and {columns} columns").into());
         }
         let data = if data.as_ptr().cast::<f32>().is_aligned() { data } else { AlignedBytes::of(&data).into_bytes() };
         let bias = bias.map(|bias| bias.iter().copied().chain(std::iter::repeat(0.0)).take(padded).collect());
@@ -202,7 +209,7 @@ impl Panels {
 }
 
 /// Returns memory for the panels of a matrix, with zeros.
-fn panel_lines([columns, summands]: [usize; 2]) -> Result<AlignedBytes, String> {
+fn panel_lines([columns, summands]: [usize; 2]) -> Result<AlignedBytes, KernelError> {
     let size = columns.checked_next_multiple_of(PANEL).and_then(|n| n.checked_mul(summands)?.checked_mul(4));
     Ok(AlignedBytes::zeros(size.ok_or("a matrix is too large")?))
 }

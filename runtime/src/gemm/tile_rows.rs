@@ -19,7 +19,7 @@ pub(super) const TILE_BYTES: usize = TILE_ROWS * ROW_BYTES;
 /// A tile: its first row, and the distance of the next one in bytes.
 #[derive(Clone, Copy)]
 #[repr(C)]
-pub(super) struct Source {
+pub(super) struct TileSource {
     pub at: *const u8,
     pub stride: isize,
 }
@@ -27,7 +27,7 @@ pub(super) struct Source {
 /// The operands of a product of tiles.
 pub(super) struct TileProduct {
     /// The tiles of the left factor of one or two strips of 16 rows, `steps` of each.
-    pub strips: [*const Source; 2],
+    pub strips: [*const TileSource; 2],
     /// The tiles of the right factor: `16 * steps` rows of the panel's width.
     pub b: *const u8,
     /// Number of tiles along the summands.
@@ -48,7 +48,7 @@ pub(super) fn packed_bytes(runs: usize, run: usize) -> Option<usize> {
 /// The tiles of some rows: for each strip of [`TILE_ROWS`] rows, the tiles along the summands.
 #[derive(Default)]
 pub(super) struct TileRows {
-    tiles: Vec<Source>,
+    tiles: Vec<TileSource>,
     data: AlignedBytes,
     /// Size of a packed row in bytes.
     pitch: usize,
@@ -74,7 +74,7 @@ impl TileRows {
             self.data = AlignedBytes::zeros(bytes);
         }
         self.tiles.clear();
-        let image = Image { a, of, size, padding };
+        let image = LeftFactor { a, of, size, padding };
         for strip in 0..strips {
             let first = rows.start + strip * TILE_ROWS;
             let rows = first..(first + TILE_ROWS).min(rows.end);
@@ -87,7 +87,7 @@ impl TileRows {
     }
 
     /// Collects the tiles of a strip whose runs are whole rows of tiles: in place where rows are equidistant.
-    fn whole_lines(&mut self, strip: usize, image: &Image<'_>, rows: Range<usize>) {
+    fn whole_lines(&mut self, strip: usize, image: &LeftFactor<'_>, rows: Range<usize>) {
         let (lines, count) = (image.run() / ROW_BYTES, rows.len());
         let mut walk = image.of.walk(0);
         for (i, run) in image.of.runs().iter().enumerate() {
@@ -95,7 +95,7 @@ impl TileRows {
             if let Some(stride) = image.stride(bases.clone()).filter(|_| count == TILE_ROWS) {
                 let at = image.bytes(image.base(rows.start, run.column), offset).as_ptr();
                 let stride = stride * image.size as isize;
-                self.tiles.extend((0..lines).map(|line| Source { at: at.wrapping_add(line * ROW_BYTES), stride }));
+                self.tiles.extend((0..lines).map(|line| TileSource { at: at.wrapping_add(line * ROW_BYTES), stride }));
                 continue;
             }
             let start = strip * TILE_ROWS * self.pitch + i * image.run();
@@ -113,7 +113,7 @@ impl TileRows {
 
     /// Collects the tiles of a strip of rows of one run where they are, if they are equidistant: the bytes after a run are multiplied by
     /// zeros of the right factor, which changes no sum of integers. Returns false if there are not as many bytes.
-    fn in_place(&mut self, image: &Image<'_>, rows: Range<usize>) -> bool {
+    fn in_place(&mut self, image: &LeftFactor<'_>, rows: Range<usize>) -> bool {
         let ([run], TILE_ROWS) = (image.of.runs(), rows.len()) else { return false };
         let (offset, bases) = (image.of.walk(0).next(run), image.bases(rows.clone(), run.column));
         let Some(stride) = image.stride(bases) else { return false };
@@ -123,13 +123,13 @@ impl TileRows {
         else {
             return false;
         };
-        let source = |i: usize| Source { at: from.as_ptr().wrapping_add(i * ROW_BYTES), stride };
+        let source = |i: usize| TileSource { at: from.as_ptr().wrapping_add(i * ROW_BYTES), stride };
         self.tiles.extend((0..self.steps).map(source));
         true
     }
 
     /// Packs the tiles of a strip, whose rows of tiles may contain parts of several runs.
-    fn any_runs(&mut self, strip: usize, image: &Image<'_>, rows: Range<usize>) {
+    fn any_runs(&mut self, strip: usize, image: &LeftFactor<'_>, rows: Range<usize>) {
         let start = strip * TILE_ROWS * self.pitch;
         let to = &mut self.data.as_mut()[start..];
         run_widest(Runs { image, rows, to, pitch: self.pitch, size: self.steps * ROW_BYTES });
@@ -139,7 +139,7 @@ impl TileRows {
     /// Adds packed tiles.
     fn push_packed(&mut self, start: usize, count: usize) {
         let (at, stride) = (self.data.as_ref()[start..].as_ptr(), self.pitch as isize);
-        self.tiles.extend((0..count).map(|i| Source { at: at.wrapping_add(i * ROW_BYTES), stride }));
+        self.tiles.extend((0..count).map(|i| TileSource { at: at.wrapping_add(i * ROW_BYTES), stride }));
     }
 
     /// Returns the number of tiles per strip.
@@ -148,19 +148,19 @@ impl TileRows {
     }
 
     /// Returns the tiles of a strip.
-    pub(super) fn strip(&self, i: usize) -> &[Source] {
+    pub(super) fn strip(&self, i: usize) -> &[TileSource] {
         &self.tiles[i * self.steps..][..self.steps]
     }
 
     /// Returns the tiles of one or two strips from strip `i` on of `rows` rows; the first one twice if there is one.
-    pub(super) fn strips(&self, i: usize, rows: usize) -> [*const Source; 2] {
+    pub(super) fn strips(&self, i: usize, rows: usize) -> [*const TileSource; 2] {
         [i, if rows > TILE_ROWS { i + 1 } else { i }].map(|i| self.strip(i).as_ptr())
     }
 }
 
 /// The copy of the runs of some rows, one behind the other.
 struct Runs<'a> {
-    image: &'a Image<'a>,
+    image: &'a LeftFactor<'a>,
     rows: Range<usize>,
     /// The rows and at least a line behind them.
     to: &'a mut [u8],
@@ -220,7 +220,7 @@ fn copy_short(from: &[u8], to: &mut [u8]) {
 }
 
 /// The left factor in a buffer.
-struct Image<'a> {
+struct LeftFactor<'a> {
     a: &'a [u8],
     of: &'a Addresses,
     /// Bytes per element.
@@ -228,7 +228,7 @@ struct Image<'a> {
     padding: &'a [u8],
 }
 
-impl<'a> Image<'a> {
+impl<'a> LeftFactor<'a> {
     /// Returns the size of a run in bytes.
     fn run(&self) -> usize {
         self.of.run() * self.size

@@ -1,6 +1,6 @@
 //! Nonzeros divided by the rows of the dense operand that they read.
 
-use super::Entry;
+use super::Nonzero;
 use gradus_dialects::addr::SparseShape;
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use std::ops::Range;
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Chunks<T> {
     /// The nonzeros; if chunks are packed, with indices of rows in their chunk in place of offsets.
-    pub entries: Vec<Entry<T>>,
+    pub entries: Vec<Nonzero<T>>,
     /// Start of each chunk and row among the nonzeros, and their number.
     starts: Vec<usize>,
     /// Offsets of the rows of the dense operand, ascending.
@@ -37,12 +37,12 @@ pub(super) struct Strip {
 
 impl<T: Copy> Chunks<T> {
     /// Divides the nonzeros of rows that end at `ends`, for strips of some columns.
-    pub fn of(entries: &[Entry<T>], ends: &[usize], strip: Strip) -> Chunks<T> {
+    pub fn of(entries: &[Nonzero<T>], ends: &[usize], strip: Strip) -> Chunks<T> {
         let mut distinct: Vec<u32> = entries.iter().map(|entry| entry.offset).collect();
         distinct.sort_unstable();
         distinct.dedup();
         let starts = std::iter::once(0).chain(ends.iter().copied());
-        let rows: Vec<&[Entry<T>]> = starts.zip(ends).map(|(start, &end)| &entries[start..end]).collect();
+        let rows: Vec<&[Nonzero<T>]> = starts.zip(ends).map(|(start, &end)| &entries[start..end]).collect();
         let shape = SparseShape { rows: ends.len(), depth: distinct.len(), nonzeros: entries.len() };
         let division = shape.divide(strip.vectors, strip.bytes);
         let cuts = cuts(&rows, &distinct, distinct.len().div_ceil(division.chunks));
@@ -62,15 +62,15 @@ impl<T: Copy> Chunks<T> {
     }
 
     /// Collects the nonzeros of the rows.
-    fn fill(&mut self, mut rows: Vec<&[Entry<T>]>) {
+    fn fill(&mut self, mut rows: Vec<&[Nonzero<T>]>) {
         let distinct = &self.distinct;
         for cut in self.cuts.windows(2) {
             for row in &mut rows {
                 let (own, others) = row.split_at(row.partition_point(|one| index(distinct, one) < cut[1]));
                 *row = others;
                 let place =
-                    |one: &Entry<T>| if self.is_packed { (index(distinct, one) - cut[0]) as u32 } else { one.offset };
-                self.entries.extend(own.iter().map(|one| Entry { offset: place(one), ..*one }));
+                    |one: &Nonzero<T>| if self.is_packed { (index(distinct, one) - cut[0]) as u32 } else { one.offset };
+                self.entries.extend(own.iter().map(|one| Nonzero { offset: place(one), ..*one }));
                 self.starts.push(self.entries.len());
             }
         }
@@ -105,13 +105,13 @@ impl<T: Copy> Chunks<T> {
 }
 
 /// Returns the index of the offset of a nonzero in `distinct`.
-fn index<T>(distinct: &[u32], entry: &Entry<T>) -> usize {
+fn index<T>(distinct: &[u32], entry: &Nonzero<T>) -> usize {
     distinct.partition_point(|&offset| offset < entry.offset)
 }
 
 /// Divides offsets into chunks of at least `size`, so that in each row the nonzeros of a chunk precede those of the next: offsets of a row
 /// may descend in a chunk, such as those of the taps of a channel.
-fn cuts<T>(rows: &[&[Entry<T>]], distinct: &[u32], size: usize) -> Vec<usize> {
+fn cuts<T>(rows: &[&[Nonzero<T>]], distinct: &[u32], size: usize) -> Vec<usize> {
     // Whether a cut before an offset would divide some that descend: changes of their number.
     let mut changes = vec![0_i64; distinct.len() + 1];
     for row in rows {

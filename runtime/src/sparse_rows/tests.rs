@@ -1,7 +1,7 @@
 //! Products by compressed rows, compared with sums in order.
 
 use super::chunks::{Chunks, Strip};
-use super::{Entry, Epilogue, SparseRows, blocks};
+use super::{Epilogue, Nonzero, SparseRows, blocks};
 use crate::vector::{Element, Isa};
 use crate::workers::Workers;
 use gradus_dialects::Columns;
@@ -40,7 +40,7 @@ number!(f64);
 
 /// A matrix by compressed rows, and its columns.
 struct Case<T> {
-    entries: Vec<Entry<T>>,
+    entries: Vec<Nonzero<T>>,
     ends: Vec<usize>,
     columns: Columns,
     bias: Option<Vec<T>>,
@@ -136,7 +136,7 @@ fn check_products<T: Number>() {
             ends.push(entries.len());
         }
         let entries =
-            entries.into_iter().map(|(offset, _)| Entry { offset, value: value(&mut random, u64::MAX) }).collect();
+            entries.into_iter().map(|(offset, _)| Nonzero { offset, value: value(&mut random, u64::MAX) }).collect();
         let mut some = |count: usize| random.percent(50).then(|| (0..count).map(|_| value(&mut random, 50)).collect());
         let (bias, add) = (some(m), some(m * columns.all));
         let range = if case % 2 == 0 { (f32::NEG_INFINITY, f32::INFINITY) } else { (-3.0, 40.0) };
@@ -166,8 +166,9 @@ fn check_large<T: Number>() {
             let count = if row + 1 < m { nonzeros } else { 0 };
             let mut all: Vec<u32> = (0..count).map(|_| random.below(k as u64) as u32 * n as u32).collect();
             all.sort_unstable();
-            entries
-                .extend(all.into_iter().map(|offset| Entry { offset, value: (0.5 + random.below(100) as f32).into() }));
+            entries.extend(
+                all.into_iter().map(|offset| Nonzero { offset, value: (0.5 + random.below(100) as f32).into() }),
+            );
             ends.push(entries.len());
         }
         let range = (f32::NEG_INFINITY.into(), f32::INFINITY.into());
@@ -187,7 +188,7 @@ fn chunks_keep_the_order_of_rows() {
         for _ in 0..64 {
             for l in (0..1008).filter(|_| random.percent(40)).collect::<Vec<u32>>() {
                 let offset = l / width * width + order[(l % width) as usize];
-                entries.push(Entry { offset, value: entries.len() as f32 });
+                entries.push(Nonzero { offset, value: entries.len() as f32 });
             }
             ends.push(entries.len());
         }
@@ -201,9 +202,9 @@ fn chunks_keep_the_order_of_rows() {
                     let offsets = chunks.offsets(chunk);
                     chunks.entries[ends[0]..ends[1]]
                         .iter()
-                        .map(|one| Entry { offset: offsets[one.offset as usize], ..*one })
+                        .map(|one| Nonzero { offset: offsets[one.offset as usize], ..*one })
                 };
-                let have: Vec<Entry<f32>> = (0..chunks.count()).flat_map(of_chunk).collect();
+                let have: Vec<Nonzero<f32>> = (0..chunks.count()).flat_map(of_chunk).collect();
                 assert_eq!(have, entries[first..end]);
                 first = end;
             }
@@ -215,7 +216,7 @@ fn chunks_keep_the_order_of_rows() {
 #[test]
 fn few_or_no_nonzeros_need_no_more_than_they_read() {
     let (workers, range) = (Workers::default(), (f32::NEG_INFINITY, f32::INFINITY));
-    for (entries, ends) in [(vec![], [0, 0]), (vec![Entry { offset: 0, value: 1.0 }; 8], [4, 8])] {
+    for (entries, ends) in [(vec![], [0, 0]), (vec![Nonzero { offset: 0, value: 1.0 }; 8], [4, 8])] {
         for n in [7, 100, 112] {
             let case = Case {
                 entries: entries.clone(),
@@ -249,7 +250,7 @@ fn blocks_cover_all_columns() {
 
 #[test]
 fn other_sizes_are_refused() {
-    let entries = [Entry { offset: 0, value: 1.0 }, Entry { offset: 3, value: 2.0 }];
+    let entries = [Nonzero { offset: 0, value: 1.0 }, Nonzero { offset: 3, value: 2.0 }];
     let rows = SparseRows::new(&entries, &[1, 2], Columns::adjacent(3)).expect("it is small");
     let (workers, epilogue) = (Workers::default(), Epilogue { bias: None, add: None, range: (0.0, 1.0) });
     let times = |epilogue: &Epilogue<'_, f32>, b: usize, c: usize| {

@@ -2,8 +2,9 @@
 //!
 //! Sums are computed in f32, which is exact below 2^24.
 
-use super::kernel::{Image, Weighted};
-use super::{Sizes, WindowTable, shared};
+use super::kernel::{Weighted, WindowImage};
+use super::{BufferLengths, WindowTable, shared};
+use crate::KernelError;
 use crate::gemm::bytes::{IntegerOutput, SharedOutput};
 use crate::vector::{Isa, Vector};
 use crate::workers::Workers;
@@ -35,8 +36,8 @@ impl ByteWindows<'_> {
     ///
     /// # Errors
     /// Incompatible sizes, or an address outside the image.
-    pub fn compute(&self, isa: Isa, workers: &Workers, to: IntegerOutput<'_>) -> Result<(), String> {
-        let sizes = Sizes {
+    pub fn compute(&self, isa: Isa, workers: &Workers, to: IntegerOutput<'_>) -> Result<(), KernelError> {
+        let sizes = BufferLengths {
             places: self.places,
             image: self.a.len(),
             elements: to.len(),
@@ -46,7 +47,9 @@ impl ByteWindows<'_> {
         };
         sizes.check(isa)?;
         if self.places.positions() > MAX_POSITIONS {
-            return Err(format!("windows of {} positions are larger than {MAX_POSITIONS}", self.places.positions()));
+            return Err(
+                format!("windows of {} positions are larger than {MAX_POSITIONS}", self.places.positions()).into()
+            );
         }
         // SAFETY: `check` established that the machine has the vectors, that all channels of all positions are in `a`,
         // that weights, bias and scales cover all channels, and that `to` has an element for each channel of each row.
@@ -87,7 +90,7 @@ const WIDTH: usize = 32;
 #[repr(align(64))]
 struct Sums([i32; WIDTH]);
 
-impl Image for Bytes<'_> {
+impl WindowImage for Bytes<'_> {
     type Element = u8;
 
     fn start(&self) -> *const u8 {

@@ -7,7 +7,8 @@
 #![allow(clippy::needless_range_loop, reason = "loops of constant length are unrolled, and arrays become registers")]
 
 use super::places::{WindowPattern, WindowRun};
-use super::{Sizes, WindowTable};
+use super::{BufferLengths, WindowTable};
+use crate::KernelError;
 use crate::gemm::bytes::{ByteIsa, Scales, byte_bounds, quantize_quarters};
 use crate::workers::{DisjointWriter, Workers};
 use std::arch::x86_64::*;
@@ -85,9 +86,16 @@ impl DotWindows {
     ///
     /// # Errors
     /// Incompatible sizes, or an address outside the image.
-    pub fn compute(&self, a: &[u8], signed: bool, zero: u8, workers: &Workers, c: &mut [u8]) -> Result<(), String> {
+    pub fn compute(
+        &self,
+        a: &[u8],
+        signed: bool,
+        zero: u8,
+        workers: &Workers,
+        c: &mut [u8],
+    ) -> Result<(), KernelError> {
         let places = &self.places;
-        let sizes = Sizes {
+        let sizes = BufferLengths {
             places,
             image: a.len(),
             elements: c.len(),
@@ -107,7 +115,7 @@ impl DotWindows {
                     let bias = std::array::from_fn(|lane| {
                         block.bias[lane].wrapping_sub(i32::from(zero ^ flip).wrapping_mul(block.totals[lane]))
                     });
-                    let image = Image { a, page: &page, flip, bias, channels: places.channels(), c };
+                    let image = DotImage { a, page: &page, flip, bias, channels: places.channels(), c };
                     let some = Windows { image, block, run, offsets: &self.patterns[run.look], scales: &self.scales };
                     // SAFETY: `check` found all channels of all positions in `a`, and an element of the result for each
                     // channel of each row; each run belongs to one thread. `new` found the instructions.
@@ -140,7 +148,7 @@ fn offsets(pattern: &WindowPattern, positions: usize) -> Vec<Option<isize>> {
 }
 
 /// The image and the result.
-struct Image<'a> {
+struct DotImage<'a> {
     a: &'a [u8],
     /// Padding: the zero point.
     page: &'a [u8; LANES],
@@ -154,7 +162,7 @@ struct Image<'a> {
 
 /// A run of windows, and some channels.
 struct Windows<'a> {
-    image: Image<'a>,
+    image: DotImage<'a>,
     block: &'a ChannelBlock,
     run: &'a WindowRun,
     offsets: &'a [Option<isize>],

@@ -2,14 +2,15 @@
 
 #![allow(private_bounds, reason = "only this crate has vectors")]
 
-use super::kernel::{Image, Max, Sum, Weighted};
-use super::{Sizes, WindowTable, shared};
+use super::kernel::{Max, Sum, Weighted, WindowImage};
+use super::{BufferLengths, WindowTable, shared};
+use crate::KernelError;
 use crate::vector::{Isa, Vector};
 use crate::workers::{DisjointWriter, Workers};
 
 /// The reduction of a window.
 #[derive(Clone, Copy, Debug)]
-pub enum Reduction<'a> {
+pub enum WindowReduction<'a> {
     /// Maximum; NaN if any element is NaN.
     Max,
     /// Sum.
@@ -70,7 +71,7 @@ pub struct Windows<'a, T> {
     /// The addresses of the window positions of each output row.
     pub places: &'a WindowTable,
     /// The reduction of each window.
-    pub reduction: Reduction<'a>,
+    pub reduction: WindowReduction<'a>,
     /// Bias, one per channel.
     pub bias: Option<&'a [f32]>,
     /// Residual, added to the result elementwise; same shape as the result.
@@ -84,9 +85,9 @@ impl<T: Float> Windows<'_, T> {
     ///
     /// # Errors
     /// Incompatible sizes, or an address outside the image.
-    pub fn compute(&self, isa: Isa, workers: &Workers, c: &mut [T]) -> Result<(), String> {
-        let weights = if let Reduction::Weighted(weights) = self.reduction { Some(weights.len()) } else { None };
-        let sizes = Sizes {
+    pub fn compute(&self, isa: Isa, workers: &Workers, c: &mut [T]) -> Result<(), KernelError> {
+        let weights = if let WindowReduction::Weighted(weights) = self.reduction { Some(weights.len()) } else { None };
+        let sizes = BufferLengths {
             places: self.places,
             image: self.a.len(),
             elements: c.len(),
@@ -95,14 +96,14 @@ impl<T: Float> Windows<'_, T> {
             parameters: [self.bias.map(<[f32]>::len), None],
         };
         sizes.check(isa)?;
-        let image = Floats { windows: *self, c: DisjointWriter::new(c) };
+        let image = FloatWindows { windows: *self, c: DisjointWriter::new(c) };
         // SAFETY: `check` established that the machine has the vectors, that all channels of all positions are in `a`,
         // that weights and bias cover all channels, and that `c` has an element for each channel of each row.
         unsafe {
             match self.reduction {
-                Reduction::Max => shared::<Max>(isa, workers, &image),
-                Reduction::Sum => shared::<Sum>(isa, workers, &image),
-                Reduction::Weighted(_) => shared::<Weighted>(isa, workers, &image),
+                WindowReduction::Max => shared::<Max>(isa, workers, &image),
+                WindowReduction::Sum => shared::<Sum>(isa, workers, &image),
+                WindowReduction::Weighted(_) => shared::<Weighted>(isa, workers, &image),
             }
         }
         Ok(())
@@ -110,12 +111,12 @@ impl<T: Float> Windows<'_, T> {
 }
 
 /// The windows and the destination.
-struct Floats<'a, T> {
+struct FloatWindows<'a, T> {
     windows: Windows<'a, T>,
     c: DisjointWriter<T>,
 }
 
-impl<T: Float> Image for Floats<'_, T> {
+impl<T: Float> WindowImage for FloatWindows<'_, T> {
     type Element = T;
 
     fn start(&self) -> *const T {
@@ -128,7 +129,7 @@ impl<T: Float> Image for Floats<'_, T> {
 
     #[inline(always)]
     fn weights(&self) -> Option<*const f32> {
-        if let Reduction::Weighted(weights) = self.windows.reduction { Some(weights.as_ptr()) } else { None }
+        if let WindowReduction::Weighted(weights) = self.windows.reduction { Some(weights.as_ptr()) } else { None }
     }
 
     #[inline(always)]

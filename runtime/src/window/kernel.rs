@@ -6,7 +6,7 @@ use super::places::{WindowPattern, WindowRun, WindowTable};
 use crate::vector::Vector;
 
 /// The element type, weights and epilogue of windows.
-pub(super) trait Image {
+pub(super) trait WindowImage {
     /// Element type of the image.
     type Element;
 
@@ -48,11 +48,11 @@ pub(super) trait Reduce {
     unsafe fn step<V: Vector>(all: V, x: V, weight: V) -> V;
 }
 
-/// The implementation of [`Reduction::Max`].
+/// The implementation of [`WindowReduction::Max`].
 pub(super) struct Max;
-/// The implementation of [`Reduction::Sum`].
+/// The implementation of [`WindowReduction::Sum`].
 pub(super) struct Sum;
-/// The implementation of [`Reduction::Weighted`].
+/// The implementation of [`WindowReduction::Weighted`].
 pub(super) struct Weighted;
 
 impl Reduce for Max {
@@ -91,9 +91,9 @@ impl Reduce for Weighted {
 /// The machine has the vectors, there is at least one vector of channels, weights exist if the reduction has any, all
 /// addresses are in the image, and the caller has exclusive access to the rows of this part.
 #[inline(always)]
-pub(super) unsafe fn rows<V: Vector, R: Reduce>(image: &impl Image, part: [usize; 2]) {
+pub(super) unsafe fn rows<V: Vector, R: Reduce>(image: &impl WindowImage, part: [usize; 2]) {
     for (series, look) in image.places().part(part) {
-        let some = Row { image, series, look };
+        let some = WindowRow { image, series, look };
         let (count, mut i) = (series.count, 0);
         // SAFETY: guaranteed by the caller; window indices stay inside the run.
         unsafe {
@@ -120,13 +120,13 @@ pub(super) unsafe fn rows<V: Vector, R: Reduce>(image: &impl Image, part: [usize
 }
 
 /// A run of windows.
-struct Row<'a, I> {
+struct WindowRow<'a, I> {
     image: &'a I,
     series: &'a WindowRun,
     look: &'a WindowPattern,
 }
 
-impl<I: Image> Row<'_, I> {
+impl<I: WindowImage> WindowRow<'_, I> {
     /// Computes `P` windows, two vectors of channels at a time; the last vector overlaps and ends with the last
     /// channel.
     ///
@@ -233,7 +233,7 @@ unsafe fn three<V: Vector, R: Reduce, const NV: usize, const P: usize, const S: 
 /// # Safety
 /// The image has as many elements there, and the machine has the vectors.
 #[inline(always)]
-unsafe fn load<V: Vector, I: Image, const NV: usize>(image: &I, from: *const I::Element) -> [V; NV] {
+unsafe fn load<V: Vector, I: WindowImage, const NV: usize>(image: &I, from: *const I::Element) -> [V; NV] {
     // SAFETY: guaranteed by the caller.
     vectors(|v| unsafe { image.load(from.wrapping_add(v * V::LANES)) })
 }

@@ -1,5 +1,6 @@
 //! Maxima of windows over 8-bit images.
 
+use crate::KernelError;
 use crate::vector::{Loops, MultiplyAdd, run_widest};
 use crate::workers::Workers;
 use gradus_dialects::layout::{AddressTable, Addressing, ZERO_PAGE};
@@ -19,7 +20,7 @@ impl MaxWindows {
     ///
     /// # Errors
     /// The addresses are not indirect, or windows have no positions.
-    pub fn new(of: &AddressTable<'_>) -> Result<MaxWindows, String> {
+    pub fn new(of: &AddressTable<'_>) -> Result<MaxWindows, KernelError> {
         match of.addressing() {
             Addressing::Indirect { bases, runs: positions @ 1.., .. } => {
                 Ok(MaxWindows { bases: bases.to_vec(), positions: *positions, channels: of.run() })
@@ -33,21 +34,22 @@ impl MaxWindows {
     ///
     /// # Errors
     /// An address outside the image, or a result of another size.
-    pub fn compute(&self, workers: &Workers, image: &[u8], is_signed: bool, out: &mut [u8]) -> Result<(), String> {
+    pub fn compute(&self, workers: &Workers, image: &[u8], is_signed: bool, out: &mut [u8]) -> Result<(), KernelError> {
         let (rows, channels) = (self.bases.len() / self.positions, self.channels.max(1));
         if rows.checked_mul(self.channels) != Some(out.len()) {
             return Err(format!(
                 "a result of {rows} rows and {} channels does not have {} elements",
                 self.channels,
                 out.len()
-            ));
+            )
+            .into());
         }
         let is_inside = |&base: &i32| {
             let has_channels = |base: usize| image.get(base..).is_some_and(|rest| rest.len() >= self.channels);
             base == ZERO_PAGE || usize::try_from(base).is_ok_and(has_channels)
         };
         if !self.bases.iter().all(is_inside) {
-            return Err(format!("an address is outside an image of {} elements", image.len()));
+            return Err(format!("an address is outside an image of {} elements", image.len()).into());
         }
         let threads = workers.for_steps(self.bases.len().saturating_mul(channels / 64 + 1));
         let part = rows.div_ceil(Workers::parts(threads)).max(1);

@@ -29,19 +29,20 @@ mod planes;
 #[cfg(test)]
 mod tests;
 
+use crate::KernelError;
 use crate::vector::{Eight, Isa};
 use crate::workers::Workers;
 pub use bytes::{ByteWindows, MAX_POSITIONS};
 #[cfg(target_arch = "x86_64")]
 pub use dots::DotWindows;
-pub use floats::{Reduction, Windows};
-use kernel::{Image, Reduce};
+pub use floats::{WindowReduction, Windows};
+use kernel::{Reduce, WindowImage};
 pub use maxima::MaxWindows;
 pub use places::WindowTable;
 pub use planes::{PlaneAxis, PlaneShape, Planes};
 
 /// Buffer lengths, for bounds checks.
-struct Sizes<'a> {
+struct BufferLengths<'a> {
     places: &'a WindowTable,
     image: usize,
     /// Length of the result.
@@ -53,28 +54,29 @@ struct Sizes<'a> {
     parameters: [Option<usize>; 2],
 }
 
-impl Sizes<'_> {
+impl BufferLengths<'_> {
     /// Checks that the machine has the vectors, that all channels of all addresses are in the image, and that all other
     /// lengths match.
-    fn check(&self, isa: Isa) -> Result<(), String> {
-        let Sizes { places, image, elements, add, weights, parameters } = *self;
+    fn check(&self, isa: Isa) -> Result<(), KernelError> {
+        let BufferLengths { places, image, elements, add, weights, parameters } = *self;
         let channels = places.channels();
         if !isa.is_supported() {
-            return Err(format!("this machine does not support {isa:?}"));
+            return Err(format!("this machine does not support {isa:?}").into());
         }
         if places.rows().checked_mul(channels) != Some(elements) || add.is_some_and(|add| add != elements) {
             return Err(format!(
                 "a result of {} rows and {channels} channels does not have {elements} elements",
                 places.rows()
-            ));
+            )
+            .into());
         }
         let is_each = parameters.into_iter().flatten().all(|parameter| parameter == channels);
         if !is_each || weights.is_some_and(|have| places.positions().checked_mul(channels) != Some(have)) {
-            return Err(format!("weights, bias or scales are not of {channels} channels"));
+            return Err(format!("weights, bias or scales are not of {channels} channels").into());
         }
         match places.are_in(image) {
             true => Ok(()),
-            false => Err(format!("an address is outside an image of {image} elements")),
+            false => Err(format!("an address is outside an image of {image} elements").into()),
         }
     }
 }
@@ -84,7 +86,7 @@ impl Sizes<'_> {
 /// # Safety
 /// The machine has the vectors, all channels of all addresses are in the image, weights exist for each position and
 /// channel, and each row is writable.
-unsafe fn shared<R: Reduce>(isa: Isa, workers: &Workers, image: &(impl Image + Sync)) {
+unsafe fn shared<R: Reduce>(isa: Isa, workers: &Workers, image: &(impl WindowImage + Sync)) {
     let places = image.places();
     let steps = places.rows().saturating_mul(places.positions()).saturating_mul(places.channels() / 16 + 1);
     let threads = workers.for_steps(steps);
@@ -97,7 +99,7 @@ unsafe fn shared<R: Reduce>(isa: Isa, workers: &Workers, image: &(impl Image + S
 ///
 /// # Safety
 /// As for [`shared`], with exclusive access to the rows of this part.
-unsafe fn part<R: Reduce>(isa: Isa, image: &impl Image, part: [usize; 2]) {
+unsafe fn part<R: Reduce>(isa: Isa, image: &impl WindowImage, part: [usize; 2]) {
     // SAFETY: guaranteed by the caller; `filled_by` returns no vectors wider than the number of channels.
     unsafe {
         match isa.filled_by(image.places().channels()) {
@@ -115,7 +117,7 @@ unsafe fn part<R: Reduce>(isa: Isa, image: &impl Image, part: [usize; 2]) {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::kernel::{Image, Reduce, rows};
+    use super::kernel::{Reduce, WindowImage, rows};
     use std::arch::x86_64::{__m256, __m512};
 
     /// Computes part `i` of `parts` of all windows with AVX-512.
@@ -123,7 +125,7 @@ mod x86 {
     /// # Safety
     /// As for [`rows`].
     #[target_feature(enable = "avx512f")]
-    pub(super) unsafe fn avx512<R: Reduce>(image: &impl Image, part: [usize; 2]) {
+    pub(super) unsafe fn avx512<R: Reduce>(image: &impl WindowImage, part: [usize; 2]) {
         // SAFETY: guaranteed by the caller.
         unsafe { rows::<__m512, R>(image, part) }
     }
@@ -133,7 +135,7 @@ mod x86 {
     /// # Safety
     /// As for [`rows`].
     #[target_feature(enable = "avx2,fma")]
-    pub(super) unsafe fn avx2<R: Reduce>(image: &impl Image, part: [usize; 2]) {
+    pub(super) unsafe fn avx2<R: Reduce>(image: &impl WindowImage, part: [usize; 2]) {
         // SAFETY: guaranteed by the caller.
         unsafe { rows::<__m256, R>(image, part) }
     }
@@ -149,7 +151,7 @@ mod neon {
     /// # Safety
     /// As for [`rows`].
     #[target_feature(enable = "neon")]
-    pub(super) unsafe fn neon<R: Reduce>(image: &impl Image, part: [usize; 2]) {
+    pub(super) unsafe fn neon<R: Reduce>(image: &impl WindowImage, part: [usize; 2]) {
         // SAFETY: guaranteed by the caller.
         unsafe { rows::<float32x4_t, R>(image, part) }
     }

@@ -3,6 +3,7 @@
 //! Neighboring windows read the same pattern of addresses, shifted by a step. Rows are grouped by pattern, so that
 //! several windows are computed at once and shared elements are loaded once.
 
+use crate::KernelError;
 use gradus_dialects::layout::{AddressTable, Addressing, ZERO_PAGE};
 use rustc_hash::FxHashMap;
 
@@ -56,7 +57,7 @@ impl WindowTable {
     ///
     /// # Errors
     /// The addresses are not indirect, or windows have no positions.
-    pub fn new(of: &AddressTable<'_>) -> Result<WindowTable, String> {
+    pub fn new(of: &AddressTable<'_>) -> Result<WindowTable, KernelError> {
         let &Addressing::Indirect { ref bases, rows, runs: positions @ 1.. } = of.addressing() else {
             return Err("windows need indirect addresses of at least one position".into());
         };

@@ -8,6 +8,7 @@
 #![allow(clippy::needless_range_loop, reason = "loops of constant length are unrolled, and arrays become registers")]
 
 use super::partial::Partial;
+use crate::KernelError;
 use crate::vector::{Eight, Isa};
 use crate::workers::{DisjointWriter, Workers};
 use std::ops::Range;
@@ -128,12 +129,12 @@ impl PlaneShape {
     }
 
     /// Divides the result among threads: bands first, so that each thread has neighbouring rows, then channels.
-    fn parts(&self, images: usize, channels: usize, threads: usize) -> impl Iterator<Item = Part> {
+    fn parts(&self, images: usize, channels: usize, threads: usize) -> impl Iterator<Item = PlaneBand> {
         let bands = self.bands[1];
         let parts = Workers::parts(threads).div_ceil((images * bands).max(1)).min(channels);
         let part = move |i: usize| {
             let (image, band, i) = (i / parts / bands, i / parts % bands, i % parts);
-            Part { image, band, channels: i * channels / parts..(i + 1) * channels / parts }
+            PlaneBand { image, band, channels: i * channels / parts..(i + 1) * channels / parts }
         };
         (0..images * bands * parts).map(part)
     }
@@ -166,7 +167,7 @@ impl Planes<'_> {
     ///
     /// # Errors
     /// Incompatible sizes.
-    pub fn compute(&self, isa: Isa, workers: &Workers, c: &mut [f32]) -> Result<(), String> {
+    pub fn compute(&self, isa: Isa, workers: &Workers, c: &mut [f32]) -> Result<(), KernelError> {
         let Planes { a, shape, weights, bias, add, .. } = *self;
         let (planes, channels) = (c.len() / shape.output(), weights.len() / shape.positions());
         let is_whole = planes.checked_mul(shape.input()) == Some(a.len())
@@ -176,12 +177,12 @@ impl Planes<'_> {
             && bias.is_none_or(|bias| bias.len() == channels)
             && add.is_none_or(|add| add.len() == c.len());
         if !is_whole || !isa.is_supported() {
-            return Err(format!("{} elements are not whole planes of {} channels", a.len(), channels));
+            return Err(format!("{} elements are not whole planes of {} channels", a.len(), channels).into());
         }
         let steps = c.len() / 16 * shape.positions();
         let threads = workers.for_steps(steps);
         let places = shape.places(channels);
-        let run = Run { planes: *self, channels, places: &places, c: DisjointWriter::new(c) };
+        let run = PlaneComputation { planes: *self, channels, places: &places, c: DisjointWriter::new(c) };
         workers.share(threads, shape.parts(planes / channels.max(1), channels, threads), |part| {
             // SAFETY: sizes were checked above, each band of a plane belongs to one part, and `isa` is supported.
             unsafe { run.part(isa, part) }
@@ -192,14 +193,14 @@ impl Planes<'_> {
 
 /// A band of some planes of the result.
 #[derive(Clone, Debug)]
-struct Part {
+struct PlaneBand {
     image: usize,
     band: usize,
     channels: Range<usize>,
 }
 
 /// A running computation.
-struct Run<'a> {
+struct PlaneComputation<'a> {
     planes: Planes<'a>,
     channels: usize,
     /// Distance of each row of a plane of the image from its first.
@@ -253,12 +254,12 @@ impl<M: Copy> Chunk<M> {
     }
 }
 
-impl Run<'_> {
+impl PlaneComputation<'_> {
     /// Computes a part. Vectors are at most as wide as needed for a row.
     ///
     /// # Safety
     /// The machine has `isa`, sizes fit, and the caller has exclusive access to this part of the result.
-    unsafe fn part(&self, isa: Isa, part: Part) {
+    unsafe fn part(&self, isa: Isa, part: PlaneBand) {
         let is_wide = self.planes.shape.columns.outputs > 8;
         // SAFETY: guaranteed by the caller; AVX2 is detected where it is used instead of AVX-512.
         unsafe {
@@ -282,7 +283,7 @@ impl Run<'_> {
     /// # Safety
     /// As for [`part`](Run::part), and the machine has the vectors.
     #[inline(always)]
-    unsafe fn all<V: Partial>(&self, Part { image, band, channels }: Part) {
+    unsafe fn all<V: Partial>(&self, PlaneBand { image, band, channels }: PlaneBand) {
         let shape = self.planes.shape;
         let [of_image, of_result] = shape.bands;
         // SAFETY: guaranteed by the caller.
@@ -368,7 +369,7 @@ impl<M: Copy> Three<M> {
 }
 
 /// The ops on sums of a chunk before they are stored.
-struct Epilogue<V: Partial> {
+struct ChunkEpilogue<V: Partial> {
     bias: Option<V>,
     /// The residual of row 0.
     add: Option<*const f32>,
@@ -383,14 +384,14 @@ struct Epilogue<V: Partial> {
     lanes: V::Mask,
 }
 
-impl<V: Partial> Epilogue<V> {
+impl<V: Partial> ChunkEpilogue<V> {
     /// Returns the epilogue of a chunk.
     ///
     /// # Safety
     /// The machine has the vectors, the sizes of `run` fit, and there are the plane and the chunk.
     #[inline(always)]
-    unsafe fn new(Plane { run, out, channel, end, .. }: &Plane<'_, '_>, chunk: &Chunk<V::Mask>) -> Epilogue<V> {
-        let Run { planes, c, .. } = run;
+    unsafe fn new(Plane { run, out, channel, end, .. }: &Plane<'_, '_>, chunk: &Chunk<V::Mask>) -> ChunkEpilogue<V> {
+        let PlaneComputation { planes, c, .. } = run;
         let at = out.wrapping_add(chunk.column);
         let (pitch, lanes) = (planes.shape.columns.outputs as usize, chunk.lanes);
         let add = planes.add.map(|add| add.as_ptr().wrapping_add(at));
@@ -398,7 +399,7 @@ impl<V: Partial> Epilogue<V> {
         unsafe {
             let bias = planes.bias.map(|bias| V::splat(bias[*channel]));
             let (low, high) = (V::splat(planes.range.0), V::splat(planes.range.1));
-            Epilogue { bias, add, low, high, to: c.at(at), end: end * pitch - chunk.column, pitch, lanes }
+            ChunkEpilogue { bias, add, low, high, to: c.at(at), end: end * pitch - chunk.column, pitch, lanes }
         }
     }
 
@@ -508,7 +509,7 @@ impl<M: Copy> Phases<M> {
 
 /// A plane in the making.
 struct Plane<'r, 'a> {
-    run: &'r Run<'a>,
+    run: &'r PlaneComputation<'a>,
     /// Element of the result at which row 0 would be, if its band had all rows.
     out: usize,
     /// End of the rows of the band.
@@ -521,7 +522,7 @@ impl Plane<'_, '_> {
     /// Computes some rows.
     ///
     /// # Safety
-    /// As for [`Run::all`]; the chunks are those of the shape.
+    /// As for [`PlaneComputation::all`]; the chunks are those of the shape.
     #[inline(always)]
     unsafe fn compute<V: Partial>(&self, rows: Range<usize>, chunks: &[Chunk<V::Mask>]) {
         let (shape, end) = (self.run.planes.shape, rows.end);
@@ -570,7 +571,7 @@ impl Plane<'_, '_> {
             let weights = |t: usize| [self.weight(t), self.weight(THREE + t), self.weight(2 * THREE + t)];
             let weights: [[V; THREE]; THREE] = [weights(0), weights(1), weights(2)];
             for chunk in chunks {
-                let (from, epilogue) = (Three::new(chunk, ahead), Epilogue::<V>::new(self, chunk));
+                let (from, epilogue) = (Three::new(chunk, ahead), ChunkEpilogue::<V>::new(self, chunk));
                 let mut first = from.taps::<V, PAIRED>(self.rows.row(top(rows.start)));
                 let mut second = if S > 1 { first } else { from.taps::<V, PAIRED>(self.rows.row(top(rows.start) + 1)) };
                 for row in rows.clone() {
@@ -609,7 +610,7 @@ impl Plane<'_, '_> {
                         sum = x.multiply_add(self.weight(k * chunk.loads.len() + t), sum);
                     }
                 }
-                Epilogue::<V>::new(self, chunk).store(row, sum);
+                ChunkEpilogue::<V>::new(self, chunk).store(row, sum);
             }
         }
     }
@@ -617,15 +618,15 @@ impl Plane<'_, '_> {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{Part, Run};
+    use super::{PlaneBand, PlaneComputation};
     use std::arch::x86_64::{__m256, __m512};
 
     /// Computes a part with AVX-512.
     ///
     /// # Safety
-    /// As for [`Run::part`].
+    /// As for [`PlaneComputation::part`].
     #[target_feature(enable = "avx512f")]
-    pub(super) unsafe fn avx512(run: &Run<'_>, part: Part) {
+    pub(super) unsafe fn avx512(run: &PlaneComputation<'_>, part: PlaneBand) {
         // SAFETY: guaranteed by the caller.
         unsafe { run.all::<__m512>(part) }
     }
@@ -633,9 +634,9 @@ mod x86 {
     /// Computes a part with AVX2.
     ///
     /// # Safety
-    /// As for [`Run::part`].
+    /// As for [`PlaneComputation::part`].
     #[target_feature(enable = "avx2,fma")]
-    pub(super) unsafe fn avx2(run: &Run<'_>, part: Part) {
+    pub(super) unsafe fn avx2(run: &PlaneComputation<'_>, part: PlaneBand) {
         // SAFETY: guaranteed by the caller.
         unsafe { run.all::<__m256>(part) }
     }

@@ -1,6 +1,7 @@
 //! Pools and depthwise convolutions compared with their definition.
 
-use super::{ByteWindows, PlaneAxis, PlaneShape, Planes, Reduction, WindowTable, Windows};
+use super::{ByteWindows, PlaneAxis, PlaneShape, Planes, WindowReduction, WindowTable, Windows};
+use crate::KernelError;
 use crate::gemm::bytes::{IntegerOutput, Scales};
 use crate::vector::Isa;
 use crate::workers::Workers;
@@ -22,8 +23,9 @@ impl Numbers {
 }
 
 /// Windows of some positions and channels.
-fn table(bases: &[i32], positions: usize, channels: usize) -> Result<WindowTable, String> {
-    WindowTable::new(&AddressTable::indirect(bases, [bases.len() / positions, positions], channels)?)
+fn table(bases: &[i32], positions: usize, channels: usize) -> Result<WindowTable, KernelError> {
+    let table = AddressTable::indirect(bases, [bases.len() / positions, positions], channels).map_err(String::from)?;
+    WindowTable::new(&table)
 }
 
 /// Computes one element of the result by definition.
@@ -31,9 +33,13 @@ fn element(windows: &Windows<'_, f32>, places: &[i32], row: usize, channel: usiz
     let there = places.iter().enumerate().filter(|&(_, &base)| base != -1);
     let values = there.map(|(t, &base)| (t, windows.a[base as usize + channel]));
     let all = match windows.reduction {
-        Reduction::Max => values.fold(f32::NEG_INFINITY, |all, (_, x)| if x > all || x.is_nan() { x } else { all }),
-        Reduction::Sum => values.map(|(_, x)| x).sum(),
-        Reduction::Weighted(weights) => values.map(|(t, x)| x * weights[t * windows.places.channels() + channel]).sum(),
+        WindowReduction::Max => {
+            values.fold(f32::NEG_INFINITY, |all, (_, x)| if x > all || x.is_nan() { x } else { all })
+        }
+        WindowReduction::Sum => values.map(|(_, x)| x).sum(),
+        WindowReduction::Weighted(weights) => {
+            values.map(|(t, x)| x * weights[t * windows.places.channels() + channel]).sum()
+        }
     };
     let all = windows.bias.map_or(all, |bias| all + bias[channel]);
     let all = windows.add.map_or(all, |add| all + add[row * windows.places.channels() + channel]);
@@ -56,7 +62,7 @@ fn check(case: usize, bases: &[i32], positions: usize, channels: usize, numbers:
     }
     let (weights, bias) = (numbers.floats(positions * channels, 9), numbers.floats(channels, 9));
     let added = numbers.floats(rows * channels, 9);
-    let reduction = [Reduction::Max, Reduction::Sum, Reduction::Weighted(&weights)][case % 3];
+    let reduction = [WindowReduction::Max, WindowReduction::Sum, WindowReduction::Weighted(&weights)][case % 3];
     let bias = (case.is_multiple_of(2)).then_some(&bias[..]);
     let add = (case.is_multiple_of(4)).then_some(&added[..]);
     let range = if case.is_multiple_of(5) { (0.0, 6.0) } else { (f32::NEG_INFINITY, f32::INFINITY) };
@@ -180,7 +186,7 @@ fn windows_of_images_are_what_they_say() {
 fn places_outside_are_refused() {
     let compute = |bases: &[i32], channels: usize| {
         let range = (f32::NEG_INFINITY, f32::INFINITY);
-        let (places, reduction) = (table(bases, 1, channels)?, Reduction::Sum);
+        let (places, reduction) = (table(bases, 1, channels)?, WindowReduction::Sum);
         let windows = Windows { a: &[1.0_f32; 8], places: &places, reduction, bias: None, add: None, range };
         windows.compute(Isa::best(), &Workers::default(), &mut vec![0.0; bases.len() * channels])
     };

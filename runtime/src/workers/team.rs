@@ -17,7 +17,7 @@ const LOOKS: usize = 64;
 
 /// The threads, which end when it is dropped.
 pub(super) struct Team {
-    shared: Arc<Shared>,
+    shared: Arc<TeamState>,
     threads: Vec<JoinHandle<()>>,
     /// Held by the caller whose job runs.
     in_use: Mutex<()>,
@@ -33,7 +33,7 @@ unsafe impl Send for Job {}
 
 /// The state that threads share.
 #[derive(Default)]
-struct Shared {
+struct TeamState {
     current: Current,
     /// Held by threads that go to sleep, and by a caller that wakes them.
     sleep: Mutex<()>,
@@ -112,7 +112,7 @@ impl Drop for Team {
     }
 }
 
-impl Shared {
+impl TeamState {
     /// Lets threads begin a job, until it is closed.
     fn open(&self, job: &(dyn Fn(usize) + Sync)) {
         #[allow(unsafe_code, reason = "threads run jobs of another one")]

@@ -2,7 +2,7 @@
 //!
 //! A compute record reads its whole tiles and arrays of parameters. A multicast writes the same bytes in each destination.
 
-use super::{Elem, Memory, Place, Record, Stage, Stages, Tile, Transfer};
+use super::{Elem, MemoryId, Record, Stage, Stages, StridedBox, Tile, Transfer};
 use std::ops::Range;
 
 impl Elem {
@@ -108,7 +108,7 @@ impl Runs {
             return false;
         }
         let inner = |runs: &Runs| runs.dims.iter().position(|dim| dim.0 > 1).unwrap_or(runs.dims.len());
-        let [a, b] = [self, other].map(|runs| Part { bytes: runs.bytes as i64, dims: &runs.dims[inner(runs)..] });
+        let [a, b] = [self, other].map(|runs| InnerDims { bytes: runs.bytes as i64, dims: &runs.dims[inner(runs)..] });
         meets(a, b, other.first as i64 - self.first as i64)
     }
 
@@ -130,16 +130,16 @@ impl Runs {
 
 /// Inner dimensions of a set; the outermost has a count above 1.
 #[derive(Clone, Copy)]
-struct Part<'a> {
+struct InnerDims<'a> {
     bytes: i64,
     dims: &'a [(u64, u64)],
 }
 
-impl<'a> Part<'a> {
+impl<'a> InnerDims<'a> {
     /// Returns count and stride of the outermost dimension, and the rest.
-    fn outer(self) -> Option<([i64; 2], Part<'a>)> {
+    fn outer(self) -> Option<([i64; 2], InnerDims<'a>)> {
         let (&(count, stride), dims) = self.dims.split_first()?;
-        Some(([count as i64, stride as i64], Part { dims, ..self }))
+        Some(([count as i64, stride as i64], InnerDims { dims, ..self }))
     }
 
     fn extent(self) -> i64 {
@@ -148,7 +148,7 @@ impl<'a> Part<'a> {
 }
 
 /// Whether nested sets meet, the second of which begins `offset` bytes after the first.
-fn meets(a: Part<'_>, b: Part<'_>, offset: i64) -> bool {
+fn meets(a: InnerDims<'_>, b: InnerDims<'_>, offset: i64) -> bool {
     let ([na, sa], a_row) = a.outer().unwrap_or(([1, 0], a));
     let ([nb, sb], b_row) = b.outer().unwrap_or(([1, 0], b));
     if sa == sb && sa > 0 {
@@ -172,9 +172,9 @@ fn meets(a: Part<'_>, b: Part<'_>, offset: i64) -> bool {
 
 /// An access of a record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Access {
+pub struct RecordAccess {
     /// The memory.
-    pub memory: Memory,
+    pub memory: MemoryId,
     /// Whether the bytes are written; else they are read.
     pub writes: bool,
     /// The bytes.
@@ -182,40 +182,40 @@ pub struct Access {
 }
 
 /// Calls `f` with each access of a record of cluster `here`, reads first. Fields need not be valid.
-pub fn accesses(record: &Record, here: usize, f: &mut dyn FnMut(Access)) {
-    let local = Memory::Cluster(here);
+pub fn accesses(record: &Record, here: usize, f: &mut dyn FnMut(RecordAccess)) {
+    let local = MemoryId::Cluster(here);
     match record {
         Record::Fetch { transfer, clusters, .. } => {
-            f(Access { memory: Memory::Ddr, writes: false, runs: side(transfer, &transfer.from) });
+            f(RecordAccess { memory: MemoryId::Ddr, writes: false, runs: side(transfer, &transfer.from) });
             multicast(transfer, *clusters, f);
         }
         Record::Store { transfer, .. } => {
-            f(Access { memory: local, writes: false, runs: side(transfer, &transfer.from) });
-            f(Access { memory: Memory::Ddr, writes: true, runs: side(transfer, &transfer.to) });
+            f(RecordAccess { memory: local, writes: false, runs: side(transfer, &transfer.from) });
+            f(RecordAccess { memory: MemoryId::Ddr, writes: true, runs: side(transfer, &transfer.to) });
         }
         Record::Send { transfer, clusters, .. } => {
-            f(Access { memory: local, writes: false, runs: side(transfer, &transfer.from) });
+            f(RecordAccess { memory: local, writes: false, runs: side(transfer, &transfer.from) });
             multicast(transfer, *clusters, f);
         }
         Record::Notify { .. } | Record::Wait { .. } => {}
         Record::Conv(_) | Record::Pool(_) | Record::Map(_) | Record::Softmax(_) | Record::Lrn(_) => {
-            compute_reads(record, &mut |runs| f(Access { memory: local, writes: false, runs }));
+            compute_reads(record, &mut |runs| f(RecordAccess { memory: local, writes: false, runs }));
             if let Some(output) = record.output() {
-                f(Access { memory: local, writes: true, runs: Runs::of_tile(output) });
+                f(RecordAccess { memory: local, writes: true, runs: Runs::of_tile(output) });
             }
         }
     }
 }
 
 /// Returns the bytes of one side of a transfer.
-fn side(transfer: &Transfer, place: &Place) -> Runs {
+fn side(transfer: &Transfer, place: &StridedBox) -> Runs {
     let dims = [(transfer.rows.into(), place.row.into()), (transfer.cols.into(), place.pixel.into()), (1, 0)];
     Runs::new(place.offset.into(), transfer.bytes.into(), dims)
 }
 
-fn multicast(transfer: &Transfer, clusters: u32, f: &mut dyn FnMut(Access)) {
+fn multicast(transfer: &Transfer, clusters: u32, f: &mut dyn FnMut(RecordAccess)) {
     let runs = side(transfer, &transfer.to);
-    members(clusters).for_each(|i| f(Access { memory: Memory::Cluster(i), writes: true, runs }));
+    members(clusters).for_each(|i| f(RecordAccess { memory: MemoryId::Cluster(i), writes: true, runs }));
 }
 
 /// Returns the clusters of a mask.

@@ -1,7 +1,7 @@
 //! A lower bound of the cycles of a program by the size of the memories.
 
 use super::access::members;
-use super::{Machine, Program, Record};
+use super::{ClusterMachine, ClusterProgram, Record};
 use std::collections::{BTreeMap, HashMap};
 
 /// The constants that tasks need from their numbers on.
@@ -15,7 +15,7 @@ struct Needs {
 
 /// Returns a lower bound: when a task is complete, the constants of later ones are at most what the memories hold, so the rest is read after it.
 /// `cycles`: the products of each task, by the slowest cluster. A task needs constants if it is the first one after the wait for them.
-pub(super) fn memory(machine: &Machine, program: &Program, cycles: &BTreeMap<u32, u64>) -> u64 {
+pub(super) fn memory(machine: &ClusterMachine, program: &ClusterProgram, cycles: &BTreeMap<u32, u64>) -> u64 {
     let needs = needs(program);
     let capacity = u64::from(machine.spm.saturating_sub(machine.reserved));
     let all = capacity * program.records.len() as u64;
@@ -36,7 +36,7 @@ pub(super) fn memory(machine: &Machine, program: &Program, cycles: &BTreeMap<u32
     bound
 }
 
-fn needs(program: &Program) -> Needs {
+fn needs(program: &ClusterProgram) -> Needs {
     let mut needs = Needs { stored: vec![BTreeMap::new(); program.records.len()], ..Needs::default() };
     let waits: Vec<HashMap<u32, u32>> = program.records.iter().map(|records| first_tasks(records)).collect();
     for record in program.records.iter().flatten() {

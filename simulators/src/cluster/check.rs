@@ -6,8 +6,8 @@
 
 use super::access::{accesses, is_same_place};
 use super::graph::Graph;
-use super::shadow::{Conflict, Order, Readers, Shadow};
-use super::{Access, Fault, FaultClass, Machine, Memory, Position, Program, Record, Runs, Tile};
+use super::shadow::{AccessOrder, Conflict, Readers, Shadow};
+use super::{ClusterMachine, ClusterProgram, Fault, FaultClass, MemoryId, Position, Record, RecordAccess, Runs, Tile};
 use std::cell::Cell;
 
 /// Largest number of ranges that a check enumerates.
@@ -20,12 +20,12 @@ pub const MAX_PRODUCTS: u64 = 1 << 48;
 ///
 /// # Errors
 /// The first fault.
-pub fn check(program: &Program, machine: &Machine) -> Result<(), Fault> {
+pub fn check(program: &ClusterProgram, machine: &ClusterMachine) -> Result<(), Fault> {
     checked(program, machine).map(|_| ())
 }
 
 /// Checks a program and returns its graph.
-pub(super) fn checked<'a>(program: &'a Program, machine: &Machine) -> Result<Graph<'a>, Fault> {
+pub(super) fn checked<'a>(program: &'a ClusterProgram, machine: &ClusterMachine) -> Result<Graph<'a>, Fault> {
     program.check_map().map_err(|(_, reason)| Fault::of_program(reason))?;
     let graph = Graph::new(program, machine)?;
     let mut checker = Checker::new(program, machine, &graph);
@@ -35,7 +35,7 @@ pub(super) fn checked<'a>(program: &'a Program, machine: &Machine) -> Result<Gra
 }
 
 struct Checker<'a> {
-    program: &'a Program,
+    program: &'a ClusterProgram,
     graph: &'a Graph<'a>,
     /// Bytes of a cluster's memory for buffers.
     spm: u64,
@@ -51,17 +51,17 @@ struct Checker<'a> {
 /// The order of the accesses to a memory and a record.
 struct Before<'a> {
     graph: &'a Graph<'a>,
-    memory: Memory,
+    memory: MemoryId,
     at: Position,
     /// The writer of the last range that was found complete.
     known: Cell<Option<Position>>,
 }
 
-impl Order for Before<'_> {
+impl AccessOrder for Before<'_> {
     fn is_written(&self, writer: Position) -> bool {
         let place = match self.memory {
-            Memory::Cluster(i) => 1 << i,
-            Memory::Ddr => 1 << writer.cluster,
+            MemoryId::Cluster(i) => 1 << i,
+            MemoryId::Ddr => 1 << writer.cluster,
         };
         let is_complete = self.known.get() == Some(writer) || self.graph.is_complete(writer, place, self.at);
         self.known.set(is_complete.then_some(writer));
@@ -75,7 +75,7 @@ impl Order for Before<'_> {
 }
 
 impl<'a> Checker<'a> {
-    fn new(program: &'a Program, machine: &Machine, graph: &'a Graph<'a>) -> Checker<'a> {
+    fn new(program: &'a ClusterProgram, machine: &ClusterMachine, graph: &'a Graph<'a>) -> Checker<'a> {
         let mut shadows: Vec<Shadow> = (0..=program.records.len()).map(|_| Shadow::default()).collect();
         let constants = program.constants.len() as u64;
         let ddr = &mut shadows[program.records.len()];
@@ -103,11 +103,11 @@ impl<'a> Checker<'a> {
     }
 
     /// Checks that an access is in its memory and visits no byte twice.
-    fn bounds(&mut self, access: &Access, at: Position) -> Result<(), Fault> {
-        let Access { memory, writes, runs } = access;
+    fn bounds(&mut self, access: &RecordAccess, at: Position) -> Result<(), Fault> {
+        let RecordAccess { memory, writes, runs } = access;
         let size = match memory {
-            Memory::Cluster(_) => self.spm,
-            Memory::Ddr => self.program.ddr_bytes.into(),
+            MemoryId::Cluster(_) => self.spm,
+            MemoryId::Ddr => self.program.ddr_bytes.into(),
         };
         let fault = |class, reason, range| Err(Fault::new(class, at, reason).place(*memory, range));
         if runs.end() > size {
@@ -116,7 +116,7 @@ impl<'a> Checker<'a> {
         if !runs.is_nested() {
             return fault(FaultClass::Overlap, "rows, columns or channels overlap", runs.first..runs.end());
         }
-        if *writes && *memory == Memory::Ddr && runs.first < self.program.constants.len() as u64 {
+        if *writes && *memory == MemoryId::Ddr && runs.first < self.program.constants.len() as u64 {
             return fault(FaultClass::Constants, "a write to the constants", runs.first..runs.end());
         }
         self.ranges = self.ranges.saturating_add(runs.count());
@@ -127,14 +127,14 @@ impl<'a> Checker<'a> {
     }
 
     /// Compares an access with earlier ones.
-    fn order(&mut self, access: &Access, at: Position) -> Result<(), Fault> {
-        let Access { memory, writes, runs } = *access;
-        if memory == Memory::Ddr && !writes && runs.end() <= self.program.constants.len() as u64 {
+    fn order(&mut self, access: &RecordAccess, at: Position) -> Result<(), Fault> {
+        let RecordAccess { memory, writes, runs } = *access;
+        if memory == MemoryId::Ddr && !writes && runs.end() <= self.program.constants.len() as u64 {
             return Ok(());
         }
         let shadow = match memory {
-            Memory::Cluster(i) => &mut self.shadows[i],
-            Memory::Ddr => &mut self.shadows[self.program.records.len()],
+            MemoryId::Cluster(i) => &mut self.shadows[i],
+            MemoryId::Ddr => &mut self.shadows[self.program.records.len()],
         };
         let order = Before { graph: self.graph, memory, at, known: Cell::new(None) };
         let readers = &mut self.readers;
@@ -160,7 +160,7 @@ impl<'a> Checker<'a> {
             let start = u64::from(extent.offset);
             if let Some(range) = ddr.unwritten(&(start..start + u64::from(extent.bytes))) {
                 let fault = Fault { class: FaultClass::Poison, ..Fault::of_program("a result is never written") };
-                return Err(fault.place(Memory::Ddr, range));
+                return Err(fault.place(MemoryId::Ddr, range));
             }
         }
         Ok(())
@@ -168,7 +168,7 @@ impl<'a> Checker<'a> {
 }
 
 /// Checks that a record writes no byte that it reads, unless element by element in place.
-fn overlaps(record: &Record, list: &[Access], at: Position) -> Result<(), Fault> {
+fn overlaps(record: &Record, list: &[RecordAccess], at: Position) -> Result<(), Fault> {
     for write in list.iter().filter(|access| access.writes) {
         for read in list.iter().filter(|access| !access.writes && access.memory == write.memory) {
             let Some(range) = read.runs.common(&write.runs) else { continue };
@@ -191,12 +191,12 @@ fn is_in_place(record: &Record, read: &Runs) -> bool {
 }
 
 /// Returns the last byte of each cluster's memory that a program accesses, plus 1.
-pub(super) fn peaks(program: &Program) -> Vec<u64> {
+pub(super) fn peaks(program: &ClusterProgram) -> Vec<u64> {
     let mut peaks = vec![0; program.records.len()];
     for (here, records) in program.records.iter().enumerate() {
         for record in records {
             accesses(record, here, &mut |access| {
-                if let Memory::Cluster(i) = access.memory {
+                if let MemoryId::Cluster(i) = access.memory {
                     peaks[i] = access.runs.end().max(peaks[i]);
                 }
             });

@@ -5,18 +5,18 @@ use std::ops::Range;
 
 /// A memory of the machine.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-pub enum Memory {
+pub enum MemoryId {
     /// The memory of a cluster.
     Cluster(usize),
     /// DDR.
     Ddr,
 }
 
-impl fmt::Display for Memory {
+impl fmt::Display for MemoryId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Memory::Cluster(i) => write!(f, "SPM of cluster {i}"),
-            Memory::Ddr => f.write_str("DDR"),
+            MemoryId::Cluster(i) => write!(f, "SPM of cluster {i}"),
+            MemoryId::Ddr => f.write_str("DDR"),
         }
     }
 }
@@ -95,7 +95,7 @@ pub struct Fault {
     /// The record with which it conflicts.
     pub other: Option<Position>,
     /// The bytes that are concerned.
-    pub place: Option<(Memory, Range<u64>)>,
+    pub place: Option<(MemoryId, Range<u64>)>,
     /// Waits each of which waits for an increment behind the next one, and the last for one behind the first.
     pub waits: Vec<Position>,
     /// The violated rule.
@@ -111,7 +111,7 @@ impl Fault {
         Fault { class, at: Some(at), other: None, place: None, waits: Vec::new(), reason }
     }
 
-    pub(super) fn place(mut self, memory: Memory, range: Range<u64>) -> Fault {
+    pub(super) fn place(mut self, memory: MemoryId, range: Range<u64>) -> Fault {
         self.place = Some((memory, range));
         self
     }

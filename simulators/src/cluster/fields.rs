@@ -1,13 +1,13 @@
 //! The declaration of all records: function, fields and their order. Bytes and text are visitors of it.
 
-use super::{Conv, Elem, Lrn, Map, Place, Pool, Record, Scale, Softmax, Stage, Tile, Transfer, Window};
+use super::{Conv, Elem, Lrn, Map, Pool, Record, Scale, Softmax, Stage, StridedBox, Tile, Transfer, Window};
 use crate::fields::{Fields, Visitor, records, variants, words};
 
 words! { Elem { F32 = "f32", F16 = "f16", I8 = "i8", U8 = "u8" } }
 
 records! {
     Tile { offset, row, pixel, channel, rows, cols, channels, elem }
-    Place { offset, row, pixel }
+    StridedBox { offset, row, pixel }
     Transfer { from, to, rows, cols, bytes }
     Scale { scale, zero }
     Window { kernel, stride, dilation, first }

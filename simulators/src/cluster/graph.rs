@@ -2,7 +2,7 @@
 
 use super::access::members;
 use super::rules::check_fields;
-use super::{Fault, FaultClass, Machine, Position, Program, Record};
+use super::{ClusterMachine, ClusterProgram, Fault, FaultClass, Position, Record};
 use std::collections::HashMap;
 
 /// The increments of an event in a cluster.
@@ -34,7 +34,7 @@ impl<'a> Graph<'a> {
     ///
     /// # Errors
     /// An invalid field, a wait for another count than that of all increments, and a deadlock.
-    pub fn new(program: &'a Program, machine: &Machine) -> Result<Graph<'a>, Fault> {
+    pub fn new(program: &'a ClusterProgram, machine: &ClusterMachine) -> Result<Graph<'a>, Fault> {
         machine.check().map_err(Fault::of_program)?;
         let clusters = program.records.len();
         if clusters == 0 || clusters > machine.clusters as usize {

@@ -2,7 +2,7 @@
 
 /// Parameters of the machine. Rates are per cycle.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Machine {
+pub struct ClusterMachine {
     /// Number of clusters, 1 to 32.
     pub clusters: u32,
     /// Cores per cluster.
@@ -49,9 +49,9 @@ pub struct Machine {
     pub slice: u32,
 }
 
-impl Default for Machine {
-    fn default() -> Machine {
-        Machine {
+impl Default for ClusterMachine {
+    fn default() -> ClusterMachine {
+        ClusterMachine {
             clusters: 5,
             cores: 16,
             spm: 4 << 20,
@@ -81,7 +81,7 @@ impl Default for Machine {
 /// Largest number of clusters: the bits of a mask.
 pub const MAX_CLUSTERS: usize = 32;
 
-impl Machine {
+impl ClusterMachine {
     /// Checks that each parameter is in its range.
     ///
     /// # Errors

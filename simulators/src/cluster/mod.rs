@@ -36,13 +36,13 @@ mod together;
 mod values;
 mod words;
 
-pub use access::{Access, Runs, accesses};
+pub use access::{RecordAccess, Runs, accesses};
 pub use check::{MAX_PRODUCTS, MAX_RANGES, check};
-pub use fault::{Fault, FaultClass, Memory, Position};
+pub use fault::{Fault, FaultClass, MemoryId, Position};
 pub use fields::FUNCTIONS;
-pub use machine::{MAX_CLUSTERS, Machine};
+pub use machine::{ClusterMachine, MAX_CLUSTERS};
 pub use record::*;
 pub use rules::{MAX_TERMS, check_fields};
 pub use simulate::Simulator;
-pub use statistics::{Bounds, Busy, Lane, Span, Statistics, Tasks, Use};
+pub use statistics::{Busy, CycleBounds, Lane, Span, Statistics, Tasks, Use};
 pub use words::{NAME, decode, encode};

@@ -37,7 +37,7 @@ pub struct Tile {
 
 /// The place of a box of bytes in a memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Place {
+pub struct StridedBox {
     /// First byte.
     pub offset: u32,
     /// Bytes from a row to the next.
@@ -50,9 +50,9 @@ pub struct Place {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Transfer {
     /// Source.
-    pub from: Place,
+    pub from: StridedBox,
     /// Destination.
-    pub to: Place,
+    pub to: StridedBox,
     /// Number of rows.
     pub rows: u32,
     /// Number of columns.
@@ -357,7 +357,7 @@ pub struct Extent {
 
 /// A program: the records of each cluster, and DDR.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Program {
+pub struct ClusterProgram {
     /// Records of each cluster.
     pub records: Vec<Vec<Record>>,
     /// Constants, from byte 0 of DDR.

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 /// Who wrote a range.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Writer {
+pub(super) enum LastWriter {
     /// The host, before the program.
     Host,
     /// A record.
@@ -15,9 +15,9 @@ pub(super) enum Writer {
 
 /// The last accesses of a range.
 #[derive(Clone, Copy)]
-struct Piece {
+struct ShadowRange {
     end: u64,
-    writer: Writer,
+    writer: LastWriter,
     /// Records that read it since, as a set of [`Readers`].
     readers: u32,
 }
@@ -42,7 +42,7 @@ impl Readers {
     }
 
     /// Returns the set with a record, without those that are complete before it.
-    fn with(&mut self, set: u32, reader: Position, order: &dyn Order) -> u32 {
+    fn with(&mut self, set: u32, reader: Position, order: &dyn AccessOrder) -> u32 {
         if let Some(&known) = self.with.get(&set) {
             return known;
         }
@@ -57,7 +57,7 @@ impl Readers {
 }
 
 /// The order of earlier accesses and the present one.
-pub(super) trait Order {
+pub(super) trait AccessOrder {
     /// Whether a record's write to the memory of the access is complete.
     fn is_written(&self, writer: Position) -> bool;
     /// Whether a record's read is complete.
@@ -74,7 +74,7 @@ pub(super) struct Conflict {
 /// The last accesses of a memory, by disjoint ranges.
 #[derive(Default)]
 pub(super) struct Shadow {
-    pieces: BTreeMap<u64, Piece>,
+    pieces: BTreeMap<u64, ShadowRange>,
 }
 
 impl Shadow {
@@ -91,7 +91,7 @@ impl Shadow {
     /// Records a write by the host.
     pub fn host(&mut self, range: Range<u64>) {
         if range.start < range.end {
-            self.pieces.insert(range.start, Piece { end: range.end, writer: Writer::Host, readers: 0 });
+            self.pieces.insert(range.start, ShadowRange { end: range.end, writer: LastWriter::Host, readers: 0 });
         }
     }
 
@@ -103,7 +103,7 @@ impl Shadow {
         &mut self,
         range: &Range<u64>,
         reader: Position,
-        order: &dyn Order,
+        order: &dyn AccessOrder,
         readers: &mut Readers,
     ) -> Result<(), Conflict> {
         self.split(range.start);
@@ -115,7 +115,7 @@ impl Shadow {
                 return poison(at..start);
             }
             match piece.writer {
-                Writer::Record(writer) if !order.is_written(writer) => {
+                LastWriter::Record(writer) if !order.is_written(writer) => {
                     let class = FaultClass::ReadAfterWrite;
                     return Err(Conflict { class, other: Some(writer), range: start..piece.end });
                 }
@@ -135,7 +135,7 @@ impl Shadow {
         &mut self,
         range: &Range<u64>,
         writer: Position,
-        order: &dyn Order,
+        order: &dyn AccessOrder,
         readers: &Readers,
     ) -> Result<(), Conflict> {
         self.split(range.start);
@@ -148,13 +148,13 @@ impl Shadow {
                 return conflict(FaultClass::WriteAfterRead, other);
             }
             match piece.writer {
-                Writer::Record(other) if !order.is_written(other) => {
+                LastWriter::Record(other) if !order.is_written(other) => {
                     return conflict(FaultClass::WriteAfterWrite, other);
                 }
                 _ => {}
             }
         }
-        let piece = Piece { end: range.end, writer: Writer::Record(writer), readers: 0 };
+        let piece = ShadowRange { end: range.end, writer: LastWriter::Record(writer), readers: 0 };
         let mut inside = self.pieces.range_mut(range.clone());
         if let Some((&start, first)) = inside.next().filter(|(start, _)| **start == range.start) {
             // The usual case, without a change of the tree: the range of an earlier access.

@@ -5,14 +5,14 @@ use super::check::{checked, peaks};
 use super::graph::Graph;
 use super::timing::time;
 use super::values::{Memories, work};
-use super::{Fault, FaultClass, Machine, Position, Program, Record, Statistics};
+use super::{ClusterMachine, ClusterProgram, Fault, FaultClass, Position, Record, Statistics};
 use std::collections::HashMap;
 
 /// A simulator of programs.
 #[derive(Clone, Debug)]
 pub struct Simulator {
     /// The machine.
-    pub machine: Machine,
+    pub machine: ClusterMachine,
     /// Largest work of a run: products, elements and bytes.
     pub limit: u64,
     /// The value of bytes that were never written.
@@ -23,15 +23,15 @@ pub struct Simulator {
 
 impl Simulator {
     /// Creates a simulator without trace.
-    pub fn new(machine: Machine) -> Simulator {
+    pub fn new(machine: ClusterMachine) -> Simulator {
         Simulator { machine, limit: 1 << 40, poison: 0, trace: false }
     }
 
-    /// Checks a program, executes it on DDR, which holds constants and operands ([`Program::ddr`]), and returns the counts.
+    /// Checks a program, executes it on DDR, which holds constants and operands ([`ClusterProgram::ddr`]), and returns the counts.
     ///
     /// # Errors
     /// The first fault.
-    pub fn run(&self, program: &Program, ddr: &mut [u8]) -> Result<Statistics, Fault> {
+    pub fn run(&self, program: &ClusterProgram, ddr: &mut [u8]) -> Result<Statistics, Fault> {
         let graph = checked(program, &self.machine)?;
         let mut memories = self.memories(program, ddr)?;
         for &at in &graph.order {
@@ -44,7 +44,7 @@ impl Simulator {
     ///
     /// # Errors
     /// The first fault.
-    pub fn time(&self, program: &Program) -> Result<Statistics, Fault> {
+    pub fn time(&self, program: &ClusterProgram) -> Result<Statistics, Fault> {
         let graph = checked(program, &self.machine)?;
         Ok(time(&self.machine, program, &graph, self.trace))
     }
@@ -53,7 +53,7 @@ impl Simulator {
     ///
     /// # Errors
     /// An invalid field, a wait for another count than that of all increments, and a deadlock.
-    pub fn estimate(&self, program: &Program) -> Result<Statistics, Fault> {
+    pub fn estimate(&self, program: &ClusterProgram) -> Result<Statistics, Fault> {
         let graph = Graph::new(program, &self.machine)?;
         Ok(time(&self.machine, program, &graph, self.trace))
     }
@@ -63,7 +63,7 @@ impl Simulator {
     ///
     /// # Errors
     /// The first fault.
-    pub fn run_shuffled(&self, program: &Program, ddr: &mut [u8], seed: u64) -> Result<(), Fault> {
+    pub fn run_shuffled(&self, program: &ClusterProgram, ddr: &mut [u8], seed: u64) -> Result<(), Fault> {
         let graph = checked(program, &self.machine)?;
         let mut memories = self.memories(program, ddr)?;
         Shuffled {
@@ -77,7 +77,7 @@ impl Simulator {
         Ok(())
     }
 
-    fn memories<'a>(&self, program: &Program, ddr: &'a mut [u8]) -> Result<Memories<'a>, Fault> {
+    fn memories<'a>(&self, program: &ClusterProgram, ddr: &'a mut [u8]) -> Result<Memories<'a>, Fault> {
         if ddr.len() as u64 != u64::from(program.ddr_bytes) {
             return Err(Fault::of_program("DDR has another number of bytes"));
         }
@@ -91,7 +91,7 @@ impl Simulator {
     }
 }
 
-impl Program {
+impl ClusterProgram {
     /// Returns DDR with the constants, and zeros elsewhere.
     pub fn ddr(&self) -> Vec<u8> {
         let mut ddr = self.constants.clone();

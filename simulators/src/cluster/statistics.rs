@@ -77,7 +77,7 @@ pub struct Tasks {
 
 /// Lower bounds of the cycles of a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Bounds {
+pub struct CycleBounds {
     /// Bytes of DDR by its rate.
     pub ddr: u64,
     /// Sum over tasks of the slowest cluster's products by the rate of their type and share.
@@ -115,7 +115,7 @@ pub struct Statistics {
     /// Numbers of tasks.
     pub tasks: Tasks,
     /// Lower bounds of the cycles.
-    pub bounds: Bounds,
+    pub bounds: CycleBounds,
     /// The interval of each use by begin, if it was asked for.
     pub trace: Vec<Span>,
 }
@@ -123,7 +123,7 @@ pub struct Statistics {
 impl Statistics {
     /// Returns the largest lower bound that does not depend on the size of the memories, in cycles.
     pub fn bound(&self) -> u64 {
-        let Bounds { ddr, products, critical_path, .. } = self.bounds;
+        let CycleBounds { ddr, products, critical_path, .. } = self.bounds;
         ddr.max(products).max(critical_path)
     }
 }

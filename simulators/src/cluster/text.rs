@@ -12,7 +12,7 @@
 
 use super::fields::FUNCTIONS;
 use super::{MAX_CLUSTERS, Record};
-use crate::fields::text::{Parser, Printer, TextError, lines};
+use crate::fields::text::{FieldTextParser, Printer, TextError, lines};
 use std::fmt::{self, Write};
 
 impl fmt::Display for Record {
@@ -28,7 +28,7 @@ impl std::str::FromStr for Record {
 
     /// Reads one record.
     fn from_str(text: &str) -> Result<Record, String> {
-        let mut parser = Parser::new(text);
+        let mut parser = FieldTextParser::new(text);
         let name = parser.name().to_owned();
         let function = FUNCTIONS.iter().position(|&function| function == name);
         let mut record = function.and_then(Record::blank).ok_or_else(|| format!("'{name}' is no function"))?;

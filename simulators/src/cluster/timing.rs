@@ -9,13 +9,13 @@ use super::access::{accesses, members};
 use super::bounds::memory;
 use super::check::peaks;
 use super::graph::Graph;
-use super::statistics::{Bounds, Busy, Lane, Span, Statistics, Tasks, Use};
-use super::{Conv, Elem, Machine, Position, Program, Record, Runs};
+use super::statistics::{Busy, CycleBounds, Lane, Span, Statistics, Tasks, Use};
+use super::{ClusterMachine, ClusterProgram, Conv, Elem, Position, Record, Runs};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 
 /// Returns the counts of a checked program.
-pub(super) fn time(machine: &Machine, program: &Program, graph: &Graph<'_>, trace: bool) -> Statistics {
+pub(super) fn time(machine: &ClusterMachine, program: &ClusterProgram, graph: &Graph<'_>, trace: bool) -> Statistics {
     let clusters = program.records.len();
     let mut timing = Timing {
         machine,
@@ -40,7 +40,7 @@ pub(super) fn time(machine: &Machine, program: &Program, graph: &Graph<'_>, trac
 }
 
 /// Returns the cycles of the longest chain: those of the program if ports and DDR served all transfers at once.
-fn critical_path(machine: &Machine, graph: &Graph<'_>) -> u64 {
+fn critical_path(machine: &ClusterMachine, graph: &Graph<'_>) -> u64 {
     let clusters = graph.records.len();
     let timing = Timing {
         machine,
@@ -56,7 +56,7 @@ fn critical_path(machine: &Machine, graph: &Graph<'_>) -> u64 {
     { timing }.simulate()
 }
 
-impl Machine {
+impl ClusterMachine {
     /// Returns the products per 100 cycles of a cluster, for operands of a type and a number of input channels per group.
     pub fn product_rate(&self, elem: Elem, channels: u32) -> u64 {
         let rate = match elem {
@@ -134,7 +134,7 @@ impl Input {
 }
 
 struct Timing<'a> {
-    machine: &'a Machine,
+    machine: &'a ClusterMachine,
     graph: &'a Graph<'a>,
     /// Whether transfers wait for ports and DDR.
     is_contended: bool,
@@ -279,7 +279,7 @@ impl Timing<'_> {
 }
 
 /// Counts what does not depend on time.
-fn count(machine: &Machine, program: &Program, statistics: &mut Statistics) {
+fn count(machine: &ClusterMachine, program: &ClusterProgram, statistics: &mut Statistics) {
     let constants = program.constants.len() as u64;
     // Products and their cycles by task and cluster.
     let mut convs: BTreeMap<u32, BTreeMap<usize, [u64; 2]>> = BTreeMap::new();
@@ -305,7 +305,7 @@ fn count(machine: &Machine, program: &Program, statistics: &mut Statistics) {
     statistics.balance = if largest == 0 { 1.0 } else { total(0) as f64 / largest as f64 };
     let ddr = statistics.ddr_bytes_read + statistics.ddr_bytes_written;
     let cycles: BTreeMap<u32, u64> = convs.iter().map(|(task, sums)| (*task, slowest(sums, 1))).collect();
-    statistics.bounds = Bounds {
+    statistics.bounds = CycleBounds {
         ddr: ddr.div_ceil(machine.ddr_rate.into()),
         products: cycles.values().sum(),
         critical_path: 0,

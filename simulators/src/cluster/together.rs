@@ -1,16 +1,16 @@
 //! Programs that run at once on disjoint clusters of a machine: sub-devices.
 
-use super::{Extent, Program, Record};
+use super::{ClusterProgram, Extent, Record};
 
 /// Multiple of the parts of DDR in bytes.
 const ALIGNMENT: u64 = 4096;
 
-impl Program {
+impl ClusterProgram {
     /// Returns a program that executes several at once: the clusters of the second come after those of the first, and so on, as do its
     /// operands and results. DDR holds the constants of all, then the rest of each. `None` if it needs more than 2^32 bytes of DDR, events or
     /// tasks, or more clusters than a mask has.
-    pub fn together(programs: &[Program]) -> Option<Program> {
-        let mut all = Program::default();
+    pub fn together(programs: &[ClusterProgram]) -> Option<ClusterProgram> {
+        let mut all = ClusterProgram::default();
         let mut constants = Vec::new();
         for program in programs {
             all.constants.resize((all.constants.len() as u64).next_multiple_of(ALIGNMENT) as usize, 0);

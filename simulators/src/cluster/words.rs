@@ -11,8 +11,8 @@
 //!
 //! Numbers and floats are little-endian. A word, a flag, and the presence of an optional value or of another element of a list take a byte.
 
-use super::{Extent, MAX_CLUSTERS, Machine, Program, Record};
-use crate::fields::bytes::{Reader, Writer};
+use super::{ClusterMachine, ClusterProgram, Extent, MAX_CLUSTERS, Record};
+use crate::fields::bytes::{FieldReader, FieldWriter};
 use crate::{Binary, BinaryError};
 
 /// Bytes of length and function id.
@@ -20,7 +20,7 @@ const HEADER: usize = 8;
 
 /// Returns the static data block of a cluster.
 pub fn encode(records: &[Record]) -> Vec<u8> {
-    let mut writer = Writer::default();
+    let mut writer = FieldWriter::default();
     for record in records {
         let start = writer.0.len();
         writer.0.extend_from_slice(&[0; 4]);
@@ -50,7 +50,7 @@ pub fn decode(bytes: &[u8]) -> Result<Vec<Record>, BinaryError> {
 /// Reads the record at byte `at`; returns it with its length.
 fn decode_record(bytes: &[u8], at: usize) -> Result<(Record, usize), BinaryError> {
     let fail = |at, reason| Err(BinaryError { at, reason });
-    let mut header = Reader { bytes, at };
+    let mut header = FieldReader { bytes, at };
     let (length, id) = (header.take(4)? as usize, header.take(4)? as usize);
     if !length.is_multiple_of(4) {
         return fail(at, "the length of a record is not a multiple of 4");
@@ -61,7 +61,7 @@ fn decode_record(bytes: &[u8], at: usize) -> Result<(Record, usize), BinaryError
     let Some(mut record) = id.checked_sub(1).and_then(Record::blank) else {
         return fail(at + 4, "an unknown function");
     };
-    let mut reader = Reader { bytes: &bytes[..end], at: at + HEADER };
+    let mut reader = FieldReader { bytes: &bytes[..end], at: at + HEADER };
     record.visit_fields(&mut reader)?;
     let rest = &bytes[reader.at..end];
     if rest.len() > 3 || rest.iter().any(|&b| b != 0) {
@@ -73,10 +73,10 @@ fn decode_record(bytes: &[u8], at: usize) -> Result<(Record, usize), BinaryError
 /// The name of the machine in binaries.
 pub const NAME: &str = "cluster";
 
-impl Program {
+impl ClusterProgram {
     /// Returns the binary for a machine. Its sections are the static data block of each cluster, the constants, and the map:
     /// bytes of DDR, number of operands, then first byte and length of each operand and result.
-    pub fn to_binary(&self, machine: &Machine) -> Binary {
+    pub fn to_binary(&self, machine: &ClusterMachine) -> Binary {
         let numbers = [self.ddr_bytes, self.operands.len() as u32];
         let extents = self.operands.iter().chain(&self.results).flat_map(|extent| [extent.offset, extent.bytes]);
         let map = numbers.into_iter().chain(extents).flat_map(u32::to_le_bytes).collect();
@@ -90,7 +90,7 @@ impl Program {
     /// # Errors
     /// A binary for another machine, sections that are not those of a program, and operands or results that overlap or
     /// end beyond DDR.
-    pub fn from_binary(binary: &Binary, machine: &Machine) -> Result<Program, BinaryError> {
+    pub fn from_binary(binary: &Binary, machine: &ClusterMachine) -> Result<ClusterProgram, BinaryError> {
         let fail = |reason| Err(BinaryError { at: 0, reason });
         if binary.machine != NAME || binary.hash != machine.hash() {
             return fail("a program of another machine");
@@ -103,7 +103,7 @@ impl Program {
         }
         let records = blocks.iter().map(|block| decode(block)).collect::<Result<_, _>>()?;
         let (ddr_bytes, operands, results) = decode_map(map)?;
-        let program = Program { records, constants: constants.clone(), ddr_bytes, operands, results };
+        let program = ClusterProgram { records, constants: constants.clone(), ddr_bytes, operands, results };
         program.check_map().map_err(|(index, reason)| BinaryError { at: 8 + 8 * index, reason })?;
         Ok(program)
     }
@@ -133,7 +133,7 @@ impl Program {
 
 /// Reads bytes of DDR, operands and results.
 fn decode_map(map: &[u8]) -> Result<(u32, Vec<Extent>, Vec<Extent>), BinaryError> {
-    let mut reader = Reader { bytes: map, at: 0 };
+    let mut reader = FieldReader { bytes: map, at: 0 };
     let (ddr_bytes, operands) = (reader.take(4)? as u32, reader.take(4)? as usize);
     let (extents, rest) = map[8..].as_chunks::<8>();
     if !rest.is_empty() || extents.len() < operands {

@@ -1,13 +1,13 @@
 //! Fields as bytes: numbers and floats little-endian; words, flags and the presence of an optional value take a byte.
 
-use super::{Group, Visitor};
+use super::{GroupKind, Visitor};
 use crate::BinaryError;
 
 /// Appends fields to bytes.
 #[derive(Default)]
-pub struct Writer(pub Vec<u8>);
+pub struct FieldWriter(pub Vec<u8>);
 
-impl Visitor for Writer {
+impl Visitor for FieldWriter {
     type Error = std::convert::Infallible;
 
     fn number(&mut self, _: &'static str, bytes: usize, _: [i64; 2], value: i64) -> Result<i64, Self::Error> {
@@ -25,24 +25,24 @@ impl Visitor for Writer {
         Ok(present)
     }
 
-    fn begin(&mut self, _: &'static str, _: Group) -> Result<(), Self::Error> {
+    fn begin(&mut self, _: &'static str, _: GroupKind) -> Result<(), Self::Error> {
         Ok(())
     }
 
-    fn end(&mut self, _: Group) -> Result<(), Self::Error> {
+    fn end(&mut self, _: GroupKind) -> Result<(), Self::Error> {
         Ok(())
     }
 }
 
 /// Reads fields from bytes, which are not trusted.
-pub struct Reader<'a> {
+pub struct FieldReader<'a> {
     /// All bytes.
     pub bytes: &'a [u8],
     /// The next byte.
     pub at: usize,
 }
 
-impl Reader<'_> {
+impl FieldReader<'_> {
     /// Reads a number of `n` bytes, at most 8.
     ///
     /// # Errors
@@ -61,7 +61,7 @@ impl Reader<'_> {
     }
 }
 
-impl Visitor for Reader<'_> {
+impl Visitor for FieldReader<'_> {
     type Error = BinaryError;
 
     fn number(&mut self, _: &'static str, bytes: usize, range: [i64; 2], _: i64) -> Result<i64, BinaryError> {
@@ -78,11 +78,11 @@ impl Visitor for Reader<'_> {
         Ok(self.choice(2)? == 1)
     }
 
-    fn begin(&mut self, _: &'static str, _: Group) -> Result<(), BinaryError> {
+    fn begin(&mut self, _: &'static str, _: GroupKind) -> Result<(), BinaryError> {
         Ok(())
     }
 
-    fn end(&mut self, _: Group) -> Result<(), BinaryError> {
+    fn end(&mut self, _: GroupKind) -> Result<(), BinaryError> {
         Ok(())
     }
 }

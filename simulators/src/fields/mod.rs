@@ -5,7 +5,7 @@ pub mod text;
 
 /// The kind of a group of values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Group {
+pub enum GroupKind {
     /// Named values.
     Record,
     /// Values without names.
@@ -57,13 +57,13 @@ pub trait Visitor {
     ///
     /// # Errors
     /// Those of the reader.
-    fn begin(&mut self, name: &'static str, group: Group) -> Result<(), Self::Error>;
+    fn begin(&mut self, name: &'static str, group: GroupKind) -> Result<(), Self::Error>;
 
     /// Ends a group.
     ///
     /// # Errors
     /// Those of the reader.
-    fn end(&mut self, group: Group) -> Result<(), Self::Error>;
+    fn end(&mut self, group: GroupKind) -> Result<(), Self::Error>;
 }
 
 /// A value that visitors read and write.
@@ -105,9 +105,9 @@ impl Fields for f32 {
 
 impl<T: Fields, const N: usize> Fields for [T; N] {
     fn visit<V: Visitor>(&mut self, name: &'static str, v: &mut V) -> Result<(), V::Error> {
-        v.begin(name, Group::List)?;
+        v.begin(name, GroupKind::List)?;
         self.iter_mut().try_for_each(|element| element.visit("", v))?;
-        v.end(Group::List)
+        v.end(GroupKind::List)
     }
 }
 
@@ -132,7 +132,7 @@ pub fn visit_prefix<T: Fields + Default + Copy, V: Visitor>(
     name: &'static str,
     v: &mut V,
 ) -> Result<(), V::Error> {
-    v.begin(name, Group::List)?;
+    v.begin(name, GroupKind::List)?;
     let mut more = true;
     for slot in list {
         more = more && v.more(slot.is_some())?;
@@ -142,7 +142,7 @@ pub fn visit_prefix<T: Fields + Default + Copy, V: Visitor>(
         }
         *slot = more.then_some(value);
     }
-    v.end(Group::List)
+    v.end(GroupKind::List)
 }
 
 /// Declares the fields of structs, in order; after a semicolon a list of optional values, which omits those absent at its end.
@@ -159,9 +159,9 @@ macro_rules! records {
 
         impl $crate::fields::Fields for $ty {
             fn visit<V: $crate::fields::Visitor>(&mut self, name: &'static str, v: &mut V) -> Result<(), V::Error> {
-                v.begin(name, $crate::fields::Group::Record)?;
+                v.begin(name, $crate::fields::GroupKind::Record)?;
                 self.visit_fields(v)?;
-                v.end($crate::fields::Group::Record)
+                v.end($crate::fields::GroupKind::Record)
             }
         }
     )*};
@@ -190,7 +190,7 @@ macro_rules! variants {
             fn visit<V: $crate::fields::Visitor>(&mut self, name: &'static str, v: &mut V) -> Result<(), V::Error> {
                 let names = [$($word),*];
                 let present = match self { $($ty::$variant { .. } => $word),* };
-                v.begin(name, $crate::fields::Group::Record)?;
+                v.begin(name, $crate::fields::GroupKind::Record)?;
                 let present = names.iter().position(|&one| one == present).unwrap_or(0);
                 let kind = names[v.word("kind", &names, present)?.min(names.len() - 1)];
                 if kind != names[present] {
@@ -202,7 +202,7 @@ macro_rules! variants {
                 match self {
                     $($ty::$variant { $($field),* } => { $($field.visit(stringify!($field), v)?;)* })*
                 }
-                v.end($crate::fields::Group::Record)
+                v.end($crate::fields::GroupKind::Record)
             }
         }
     };

@@ -1,6 +1,6 @@
 //! Fields as text: `name = value`, groups in braces and brackets.
 
-use super::{Group, Visitor};
+use super::{GroupKind, Visitor};
 use std::convert::Infallible;
 use std::fmt::{self, Write};
 
@@ -84,37 +84,37 @@ impl Visitor for Printer {
         Ok(more)
     }
 
-    fn begin(&mut self, name: &'static str, group: Group) -> Result<(), Infallible> {
+    fn begin(&mut self, name: &'static str, group: GroupKind) -> Result<(), Infallible> {
         self.field(name);
         self.text.push(brackets(group).0);
         Ok(())
     }
 
-    fn end(&mut self, group: Group) -> Result<(), Infallible> {
+    fn end(&mut self, group: GroupKind) -> Result<(), Infallible> {
         self.text.push(brackets(group).1);
         Ok(())
     }
 }
 
-fn brackets(group: Group) -> (char, char) {
+fn brackets(group: GroupKind) -> (char, char) {
     match group {
-        Group::Record => ('{', '}'),
-        Group::List => ('[', ']'),
+        GroupKind::Record => ('{', '}'),
+        GroupKind::List => ('[', ']'),
     }
 }
 
 /// Reads fields from text.
-pub struct Parser<'a> {
+pub struct FieldTextParser<'a> {
     /// The rest of the text, without leading spaces.
     pub rest: &'a str,
     /// Whether no comma comes before the next field.
     first: bool,
 }
 
-impl<'a> Parser<'a> {
+impl<'a> FieldTextParser<'a> {
     /// Begins at the start of a text.
-    pub fn new(text: &'a str) -> Parser<'a> {
-        Parser { rest: text.trim(), first: true }
+    pub fn new(text: &'a str) -> FieldTextParser<'a> {
+        FieldTextParser { rest: text.trim(), first: true }
     }
 
     fn take(&mut self, len: usize) -> &'a str {
@@ -158,7 +158,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-impl Visitor for Parser<'_> {
+impl Visitor for FieldTextParser<'_> {
     type Error = String;
 
     fn number(&mut self, name: &'static str, _: usize, range: [i64; 2], _: i64) -> Result<i64, String> {
@@ -175,7 +175,7 @@ impl Visitor for Parser<'_> {
     }
 
     fn present(&mut self, name: &'static str, _: bool) -> Result<bool, String> {
-        let mut ahead = Parser { rest: self.rest, first: self.first };
+        let mut ahead = FieldTextParser { rest: self.rest, first: self.first };
         ahead.field(name)?;
         let absent = ahead.name() == "none";
         if absent {
@@ -196,16 +196,16 @@ impl Visitor for Parser<'_> {
     }
 
     fn more(&mut self, _: bool) -> Result<bool, String> {
-        Ok(!self.rest.starts_with(brackets(Group::List).1))
+        Ok(!self.rest.starts_with(brackets(GroupKind::List).1))
     }
 
-    fn begin(&mut self, name: &'static str, group: Group) -> Result<(), String> {
+    fn begin(&mut self, name: &'static str, group: GroupKind) -> Result<(), String> {
         self.field(name)?;
         self.first = true;
         self.expect(brackets(group).0)
     }
 
-    fn end(&mut self, group: Group) -> Result<(), String> {
+    fn end(&mut self, group: GroupKind) -> Result<(), String> {
         self.first = false;
         self.expect(brackets(group).1)
     }

@@ -1,6 +1,6 @@
 //! Construction of programs: straight-line code and counted loops.
 
-use super::instruction::{Form, Inst};
+use super::instruction::{Form, NnaInst};
 use super::machine::Latencies;
 use super::schedule::{ReadOnly, schedule};
 use super::timing::Timing;
@@ -8,13 +8,13 @@ use super::timing::Timing;
 /// Straight-line code or a loop.
 #[derive(Clone, Debug)]
 enum Code {
-    Block(Vec<Inst>),
+    Block(Vec<NnaInst>),
     Loop { counter: i32, count: u32, body: Vec<Code> },
 }
 
 /// A program under construction.
 #[derive(Debug)]
-pub struct Emitter {
+pub struct CodeBuilder {
     latency: Latencies,
     read_only: ReadOnly,
     /// The open loops, outermost first, each with the code so far.
@@ -23,16 +23,16 @@ pub struct Emitter {
     counter: i32,
 }
 
-impl Emitter {
+impl CodeBuilder {
     /// Returns an empty program. Loops at depth `d` count in the register `counter - d`; the memory at registers of `read_only`
     /// is not stored to.
-    pub fn new(latency: Latencies, counter: i32, read_only: ReadOnly) -> Emitter {
-        Emitter { latency, read_only, open: vec![Vec::new()], counter }
+    pub fn new(latency: Latencies, counter: i32, read_only: ReadOnly) -> CodeBuilder {
+        CodeBuilder { latency, read_only, open: vec![Vec::new()], counter }
     }
 
     /// Appends an instruction.
     pub fn push(&mut self, form: Form, args: &[i32]) {
-        let inst = Inst::new(form, args);
+        let inst = NnaInst::new(form, args);
         let Some(codes) = self.open.last_mut() else { return };
         match codes.last_mut() {
             Some(Code::Block(block)) => block.push(inst),
@@ -48,7 +48,7 @@ impl Emitter {
     }
 
     /// Appends a loop; one without iterations is left out, and one with a single iteration is its body.
-    pub fn repeat(&mut self, count: usize, body: impl FnOnce(&mut Emitter)) {
+    pub fn repeat(&mut self, count: usize, body: impl FnOnce(&mut CodeBuilder)) {
         match count {
             0 => {}
             1 => body(self),
@@ -65,9 +65,9 @@ impl Emitter {
     }
 
     /// Ends the program. Returns its instructions, and the cycles that they take.
-    pub fn finish(mut self) -> (Vec<Inst>, u64) {
+    pub fn finish(mut self) -> (Vec<NnaInst>, u64) {
         let mut codes = self.open.pop().unwrap_or_default();
-        codes.push(Code::Block(vec![Inst::new(Form::Halt, &[])]));
+        codes.push(Code::Block(vec![NnaInst::new(Form::Halt, &[])]));
         codes.iter_mut().for_each(|code| self.schedule(code));
         let mut program = Vec::new();
         codes.iter().for_each(|code| flatten(code, &mut program));
@@ -84,15 +84,15 @@ impl Emitter {
     }
 }
 
-fn flatten(code: &Code, program: &mut Vec<Inst>) {
+fn flatten(code: &Code, program: &mut Vec<NnaInst>) {
     match code {
         Code::Block(block) => program.extend(block),
         Code::Loop { counter, count, body } => {
-            program.push(Inst::new(Form::Li, &[*counter, *count as i32]));
+            program.push(NnaInst::new(Form::Li, &[*counter, *count as i32]));
             let start = program.len();
             body.iter().for_each(|code| flatten(code, program));
             let distance = start as i32 - program.len() as i32;
-            program.push(Inst::new(Form::Djnz, &[*counter, distance]));
+            program.push(NnaInst::new(Form::Djnz, &[*counter, distance]));
         }
     }
 }
@@ -108,10 +108,10 @@ fn estimate(code: &Code, timing: &mut Timing) {
             timing.issue(inst, false);
         }),
         Code::Loop { counter, count, body } => {
-            timing.issue(&Inst::new(Form::Li, &[*counter, 0]), false);
+            timing.issue(&NnaInst::new(Form::Li, &[*counter, 0]), false);
             let iteration = |timing: &mut Timing, is_last: bool| {
                 body.iter().for_each(|code| estimate(code, timing));
-                timing.issue(&Inst::new(Form::Djnz, &[*counter, 0]), false);
+                timing.issue(&NnaInst::new(Form::Djnz, &[*counter, 0]), false);
                 if !is_last {
                     timing.branch();
                 }

@@ -3,8 +3,8 @@
 //! Products are computed in 32-bit floats: the sum of the 288 products of a window is less than 2^24, so it is exact, and floats
 //! take one instruction to multiply where integers take several.
 
-use super::machine::{CHANNELS, KERNEL, Machine, ROWS, TAPS, VECTOR};
-use super::memory::Vector;
+use super::machine::{CHANNELS, KERNEL, NnaMachine, ROWS, TAPS, VECTOR};
+use super::memory::VectorRegister;
 use std::sync::{Arc, OnceLock};
 
 /// Largest number of outputs of a step.
@@ -44,7 +44,7 @@ impl Fram {
     }
 
     /// Writes a pixel, whose bytes are half of a register.
-    pub fn write(&mut self, pixel: usize, src: &Vector, half: usize, visible: u64) {
+    pub fn write(&mut self, pixel: usize, src: &VectorRegister, half: usize, visible: u64) {
         let bytes = &src.bytes[half * CHANNELS..][..CHANNELS];
         self.pixels[pixel].copy_from_slice(bytes);
         let is_poison = (src.poison >> (half * CHANNELS)) as u32 != 0;
@@ -71,7 +71,7 @@ impl Kernel {
     }
 
     /// Writes the bytes at `position`, a multiple of 64: the weights of two output channels at a tap.
-    pub fn write(&mut self, position: usize, src: &Vector, visible: u64) {
+    pub fn write(&mut self, position: usize, src: &VectorRegister, visible: u64) {
         let (tap, first) = (position / (CHANNELS * CHANNELS), position / CHANNELS % CHANNELS);
         self.bytes[position..][..VECTOR].copy_from_slice(&src.bytes);
         self.weights.take();
@@ -115,7 +115,7 @@ impl Clone for Kernel {
 /// A result block: the operands of its convolution, and the outputs that were read so far. Outputs are computed when they are
 /// read, since with stride 2 every other one covers two patches and is never read.
 #[derive(Clone)]
-pub struct Block {
+pub struct ResultBlock {
     fram: Fram,
     kernel: Arc<Kernel>,
     stride: usize,
@@ -133,14 +133,14 @@ struct Output {
     poison: u32,
 }
 
-impl Block {
+impl ResultBlock {
     /// Returns a block of poison.
-    pub fn new(fram: Fram, kernel: Arc<Kernel>) -> Block {
-        Block { fram, kernel, stride: 1, mask: 0, row: 0, outputs: [None; OUTPUTS], is_spoilt: true }
+    pub fn new(fram: Fram, kernel: Arc<Kernel>) -> ResultBlock {
+        ResultBlock { fram, kernel, stride: 1, mask: 0, row: 0, outputs: [None; OUTPUTS], is_spoilt: true }
     }
 
     /// Starts a convolution: latches operands and configuration.
-    pub fn start(&mut self, fram: &Fram, kernel: &Arc<Kernel>, stride: usize, mask: u32, machine: &Machine) {
+    pub fn start(&mut self, fram: &Fram, kernel: &Arc<Kernel>, stride: usize, mask: u32, machine: &NnaMachine) {
         self.fram.clone_from(fram);
         self.kernel.clone_from(kernel);
         (self.stride, self.mask, self.row) = (stride, mask, machine.row());
@@ -156,9 +156,9 @@ impl Block {
     }
 
     /// Reads sixteen channels of an output.
-    pub fn read(&mut self, pixel: usize, half: usize, fill: u8) -> Vector {
+    pub fn read(&mut self, pixel: usize, half: usize, fill: u8) -> VectorRegister {
         if self.is_spoilt {
-            return Vector::poison(fill);
+            return VectorRegister::poison(fill);
         }
         let output = match self.outputs[pixel] {
             Some(output) => output,
@@ -166,7 +166,7 @@ impl Block {
         };
         let mut lanes = [0; LANES];
         lanes.copy_from_slice(&output.channels[half * LANES..][..LANES]);
-        let mut vector = Vector::of_lanes(&lanes);
+        let mut vector = VectorRegister::of_lanes(&lanes);
         for lane in (0..LANES).filter(|lane| output.poison >> (half * LANES + lane) & 1 != 0) {
             vector.poison |= 15 << (4 * lane);
             vector.bytes[4 * lane..][..4].fill(fill);

@@ -3,7 +3,7 @@
 /// Calls a macro with all instruction forms: doc, variant, op with its name, slot, and operands with their kinds.
 ///
 /// Words, assembler, disassembler and the ops of the dialect follow from these rows. The kinds are those of
-/// [`Kind`](crate::nna::Kind).
+/// [`OperandKind`](crate::nna::OperandKind).
 #[macro_export]
 macro_rules! nna_forms {
     ($with:ident) => {

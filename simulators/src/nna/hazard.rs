@@ -2,7 +2,7 @@
 
 /// A class of faults: hazards between two instructions, and errors of one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-pub enum Class {
+pub enum FaultKind {
     /// A convolution of pixels whose writes may not be visible.
     FramRaw,
     /// A write to a feature RAM from which a convolution may still read.
@@ -39,7 +39,7 @@ pub enum Class {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Hazard {
     /// Class.
-    pub class: Class,
+    pub class: FaultKind,
     /// Name, in messages and statistics.
     pub name: &'static str,
     /// The pair of instructions, or the instruction.
@@ -54,7 +54,7 @@ macro_rules! hazards {
     ($($class:ident $name:literal $pair:literal $stall:literal $reject:literal;)*) => {
         /// All hazards.
         pub const HAZARDS: &[Hazard] = &[$(Hazard {
-            class: Class::$class,
+            class: FaultKind::$class,
             name: $name,
             pair: $pair,
             stall: $stall,
@@ -82,7 +82,7 @@ hazards! {
     CycleLimit    "cycle-limit"    "any"                                      "rejected"                                 "more cycles than allowed";
 }
 
-impl Class {
+impl FaultKind {
     /// Number of classes.
     pub const COUNT: usize = HAZARDS.len();
 

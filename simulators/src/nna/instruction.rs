@@ -1,6 +1,6 @@
 //! Instructions as data, and as words.
 
-use super::machine::Machine;
+use super::machine::NnaMachine;
 use super::words::{self, Words};
 
 /// The slots of a cycle: each takes one instruction.
@@ -14,7 +14,7 @@ pub enum Slot {
 
 /// Kinds of operands.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Kind {
+pub enum OperandKind {
     /// A vector register that is read.
     Vector,
     /// A vector register that is overwritten.
@@ -49,11 +49,11 @@ pub enum Kind {
     Config,
     /// A bit.
     Flag,
-    /// A set of events, as bits: the memories in the order of [`Kind::Port`], the engine, configuration.
+    /// A set of events, as bits: the memories in the order of [`OperandKind::Port`], the engine, configuration.
     Events,
 }
 
-/// The event that the engine is idle, a bit of [`Kind::Events`].
+/// The event that the engine is idle, a bit of [`OperandKind::Events`].
 pub const ENGINE: i32 = 1 << 4;
 /// The event that configuration has taken effect.
 pub const CONFIG: i32 = 1 << 5;
@@ -68,34 +68,34 @@ pub const fn wram_event(wram: usize) -> i32 {
     1 << (2 + wram)
 }
 
-impl Kind {
+impl OperandKind {
     /// Returns the words of an operand with their values; none for 32-bit numbers.
     pub const fn words(self) -> Words {
         match self {
-            Kind::Word => &[],
-            Kind::Vector | Kind::VectorDef | Kind::VectorPart => words::VECTORS,
-            Kind::Scalar | Kind::ScalarDef | Kind::ScalarUpdate => words::SCALARS,
-            Kind::Part => words::PARTS,
-            Kind::Half => words::HALVES,
-            Kind::Quarter => words::QUARTERS,
-            Kind::Fram => words::FRAMS,
-            Kind::Wram => words::WRAMS,
-            Kind::Block => words::BLOCKS,
-            Kind::Pixel => words::PIXELS,
-            Kind::Port => words::PORTS,
-            Kind::Config => words::CONFIGS,
-            Kind::Flag => words::FLAGS,
-            Kind::Events => words::EVENTS,
+            OperandKind::Word => &[],
+            OperandKind::Vector | OperandKind::VectorDef | OperandKind::VectorPart => words::VECTORS,
+            OperandKind::Scalar | OperandKind::ScalarDef | OperandKind::ScalarUpdate => words::SCALARS,
+            OperandKind::Part => words::PARTS,
+            OperandKind::Half => words::HALVES,
+            OperandKind::Quarter => words::QUARTERS,
+            OperandKind::Fram => words::FRAMS,
+            OperandKind::Wram => words::WRAMS,
+            OperandKind::Block => words::BLOCKS,
+            OperandKind::Pixel => words::PIXELS,
+            OperandKind::Port => words::PORTS,
+            OperandKind::Config => words::CONFIGS,
+            OperandKind::Flag => words::FLAGS,
+            OperandKind::Events => words::EVENTS,
         }
     }
 
     /// Returns the number of values on a machine; `None` for 32-bit numbers.
-    pub fn count(self, machine: &Machine) -> Option<i32> {
+    pub fn count(self, machine: &NnaMachine) -> Option<i32> {
         match self {
-            Kind::Word => None,
-            Kind::Fram => Some(machine.frams as i32),
-            Kind::Wram => Some(machine.kernels as i32),
-            Kind::Pixel => Some(machine.outputs as i32),
+            OperandKind::Word => None,
+            OperandKind::Fram => Some(machine.frams as i32),
+            OperandKind::Wram => Some(machine.kernels as i32),
+            OperandKind::Pixel => Some(machine.outputs as i32),
             _ => Some(self.words().len() as i32),
         }
     }
@@ -107,7 +107,7 @@ pub struct Field {
     /// Name.
     pub name: &'static str,
     /// Kind.
-    pub kind: Kind,
+    pub kind: OperandKind,
 }
 
 /// The declaration of a form.
@@ -137,7 +137,7 @@ macro_rules! declare {
             FormInfo {
                 op: $name,
                 slot: Slot::$slot,
-                fields: &[$(Field { name: stringify!($field), kind: Kind::$kind }),*],
+                fields: &[$(Field { name: stringify!($field), kind: OperandKind::$kind }),*],
             },
         )),*];
     };
@@ -164,19 +164,19 @@ impl Form {
 
 /// An instruction: a form with its operands in the order of the declaration; those that it lacks are zero.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Inst {
+pub struct NnaInst {
     /// Form.
     pub form: Form,
     /// Operands.
     pub args: [i32; 4],
 }
 
-impl Inst {
+impl NnaInst {
     /// Returns an instruction.
-    pub fn new(form: Form, args: &[i32]) -> Inst {
+    pub fn new(form: Form, args: &[i32]) -> NnaInst {
         let mut all = [0; 4];
         all[..args.len()].copy_from_slice(args);
-        Inst { form, args: all }
+        NnaInst { form, args: all }
     }
 
     /// Returns the operands with their declarations.
@@ -188,7 +188,7 @@ impl Inst {
     ///
     /// # Errors
     /// The first operand that the machine does not have.
-    pub fn check(&self, machine: &Machine) -> Result<(), String> {
+    pub fn check(&self, machine: &NnaMachine) -> Result<(), String> {
         let fields = self.form.info().fields;
         for (field, value) in self.operands() {
             if field.kind.count(machine).is_some_and(|count| !(0..count).contains(&value)) {
@@ -206,12 +206,12 @@ impl Inst {
 pub const WORD: usize = 8;
 
 /// Returns the word of an instruction.
-pub fn encode(inst: &Inst) -> [u8; WORD] {
+pub fn encode(inst: &NnaInst) -> [u8; WORD] {
     let mut word = [0; WORD];
     word[0] = inst.form as u8;
     let mut at = 1;
     for (field, value) in inst.operands() {
-        if field.kind == Kind::Word || at == 4 {
+        if field.kind == OperandKind::Word || at == 4 {
             word[4..].copy_from_slice(&value.to_le_bytes());
         } else {
             word[at] = value as u8;
@@ -225,18 +225,18 @@ pub fn encode(inst: &Inst) -> [u8; WORD] {
 ///
 /// # Errors
 /// The word encodes no instruction of this machine.
-pub fn decode(word: [u8; WORD], machine: &Machine) -> Result<Inst, String> {
+pub fn decode(word: [u8; WORD], machine: &NnaMachine) -> Result<NnaInst, String> {
     let (form, info) = FORMS.get(usize::from(word[0])).ok_or_else(|| format!("{} is no opcode", word[0]))?;
     let (mut args, mut at) = ([0; 4], 1);
     for (arg, field) in args.iter_mut().zip(info.fields) {
-        if field.kind == Kind::Word || at == 4 {
+        if field.kind == OperandKind::Word || at == 4 {
             *arg = i32::from_le_bytes([word[4], word[5], word[6], word[7]]);
         } else {
             *arg = i32::from(word[at]);
             at += 1;
         }
     }
-    let inst = Inst { form: *form, args };
+    let inst = NnaInst { form: *form, args };
     inst.check(machine)?;
     match encode(&inst) == word {
         true => Ok(inst),
@@ -245,7 +245,7 @@ pub fn decode(word: [u8; WORD], machine: &Machine) -> Result<Inst, String> {
 }
 
 /// Returns the words of a program.
-pub fn encode_all(program: &[Inst]) -> Vec<u8> {
+pub fn encode_all(program: &[NnaInst]) -> Vec<u8> {
     program.iter().flat_map(encode).collect()
 }
 
@@ -253,7 +253,7 @@ pub fn encode_all(program: &[Inst]) -> Vec<u8> {
 ///
 /// # Errors
 /// The first wrong word, with the reason.
-pub fn decode_all(bytes: &[u8], machine: &Machine) -> Result<Vec<Inst>, String> {
+pub fn decode_all(bytes: &[u8], machine: &NnaMachine) -> Result<Vec<NnaInst>, String> {
     let words = bytes.chunks_exact(WORD);
     if !words.remainder().is_empty() {
         return Err(format!("{} bytes are not whole words", bytes.len()));

@@ -17,7 +17,7 @@ pub const NUM_REGISTERS: usize = 32;
 
 /// The machine: sizes and latencies, with the defaults of its description.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Machine {
+pub struct NnaMachine {
     /// Outputs of a step: 4 of engine version 1, 8 of version 2. A row of a feature RAM has twice as many pixels.
     pub outputs: u32,
     /// Kernels in the weight RAM, 1 or 2.
@@ -79,12 +79,13 @@ impl Latencies {
     }
 }
 
-impl Machine {
+impl NnaMachine {
     /// Engine version 1: four outputs per step.
-    pub const V1: Machine = Machine { outputs: 4, ..Machine::V2 };
+    pub const V1: NnaMachine = NnaMachine { outputs: 4, ..NnaMachine::V2 };
 
     /// Engine version 2: eight outputs per step.
-    pub const V2: Machine = Machine { outputs: 8, kernels: 2, frams: 2, memory: 64 << 20, latency: Latencies::DEFAULT };
+    pub const V2: NnaMachine =
+        NnaMachine { outputs: 8, kernels: 2, frams: 2, memory: 64 << 20, latency: Latencies::DEFAULT };
 
     /// Returns the pixels of a row of a feature RAM.
     pub fn row(&self) -> usize {
@@ -126,27 +127,27 @@ impl Machine {
 
 macro_rules! numbers {
     ($($size:ident $size_doc:literal,)*; $($latency:ident $doc:literal,)*) => {
-        impl Machine {
+        impl NnaMachine {
             /// The numbers that describe a machine: name, meaning, and default.
             pub const NUMBERS: &[(&str, &str, i64)] = &[
-                $((stringify!($size), $size_doc, Machine::V2.$size as i64),)*
-                $((stringify!($latency), $doc, Machine::V2.latency.$latency as i64)),*
+                $((stringify!($size), $size_doc, NnaMachine::V2.$size as i64),)*
+                $((stringify!($latency), $doc, NnaMachine::V2.latency.$latency as i64)),*
             ];
 
-            /// Returns the numbers, in the order of [`Machine::NUMBERS`].
+            /// Returns the numbers, in the order of [`NnaMachine::NUMBERS`].
             pub fn numbers(&self) -> Vec<i64> {
                 vec![$(i64::from(self.$size),)* $(i64::from(self.latency.$latency)),*]
             }
 
-            /// Returns the machine of numbers in the order of [`Machine::NUMBERS`].
+            /// Returns the machine of numbers in the order of [`NnaMachine::NUMBERS`].
             ///
             /// # Errors
             /// A number is missing, or no machine has it.
-            pub fn from_numbers(numbers: &[i64]) -> Result<Machine, String> {
-                if numbers.len() != Machine::NUMBERS.len() {
-                    return Err(format!("a machine has {} numbers, not {}", Machine::NUMBERS.len(), numbers.len()));
+            pub fn from_numbers(numbers: &[i64]) -> Result<NnaMachine, String> {
+                if numbers.len() != NnaMachine::NUMBERS.len() {
+                    return Err(format!("a machine has {} numbers, not {}", NnaMachine::NUMBERS.len(), numbers.len()));
                 }
-                let mut machine = Machine::V2;
+                let mut machine = NnaMachine::V2;
                 let mut all = numbers.iter().map(|&n| u32::try_from(n).map_err(|_| format!("{n} is out of range")));
                 let mut next = || all.next().unwrap_or(Ok(0));
                 $(machine.$size = next()?;)*

@@ -1,28 +1,28 @@
 //! Memory and registers whose bytes may be poison.
 
-use super::hazard::Class;
+use super::hazard::FaultKind;
 use super::machine::VECTOR;
 
 /// A vector register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Vector {
+pub struct VectorRegister {
     /// Bytes.
     pub bytes: [u8; VECTOR],
     /// A bit for each byte that is poison.
     pub poison: u64,
 }
 
-impl Vector {
+impl VectorRegister {
     /// Returns a register of poison, whose bytes are `fill`.
-    pub fn poison(fill: u8) -> Vector {
-        Vector { bytes: [fill; VECTOR], poison: u64::MAX }
+    pub fn poison(fill: u8) -> VectorRegister {
+        VectorRegister { bytes: [fill; VECTOR], poison: u64::MAX }
     }
 
     /// Returns a register of 32-bit lanes.
-    pub fn of_lanes(lanes: &[i32; VECTOR / 4]) -> Vector {
+    pub fn of_lanes(lanes: &[i32; VECTOR / 4]) -> VectorRegister {
         let mut bytes = [0; VECTOR];
         bytes.chunks_exact_mut(4).zip(lanes).for_each(|(bytes, lane)| bytes.copy_from_slice(&lane.to_le_bytes()));
-        Vector { bytes, poison: 0 }
+        VectorRegister { bytes, poison: 0 }
     }
 
     /// Returns the 32-bit lanes.
@@ -37,24 +37,24 @@ impl Vector {
 
 /// Byte-addressed memory.
 #[derive(Clone, Debug)]
-pub struct Memory {
+pub struct ByteMemory {
     bytes: Vec<u8>,
     /// A bit for each byte that is initialized.
     valid: Vec<u64>,
 }
 
-impl Memory {
+impl ByteMemory {
     /// Returns memory of poison, whose bytes are `fill`.
-    pub fn new(size: usize, fill: u8) -> Memory {
-        Memory { bytes: vec![fill; size], valid: vec![0; size / 64 + 2] }
+    pub fn new(size: usize, fill: u8) -> ByteMemory {
+        ByteMemory { bytes: vec![fill; size], valid: vec![0; size / 64 + 2] }
     }
 
     /// Returns the range of an access.
-    fn range(&self, address: u32, len: usize) -> Result<std::ops::Range<usize>, Class> {
+    fn range(&self, address: u32, len: usize) -> Result<std::ops::Range<usize>, FaultKind> {
         let start = address as usize;
         match start.checked_add(len) {
             Some(end) if end <= self.bytes.len() => Ok(start..end),
-            _ => Err(Class::MemoryBounds),
+            _ => Err(FaultKind::MemoryBounds),
         }
     }
 
@@ -62,7 +62,7 @@ impl Memory {
     ///
     /// # Errors
     /// A byte is outside of memory.
-    pub fn read(&self, address: u32, len: usize) -> Result<(&[u8], u64), Class> {
+    pub fn read(&self, address: u32, len: usize) -> Result<(&[u8], u64), FaultKind> {
         let range = self.range(address, len)?;
         let (word, bit) = (range.start / 64, range.start % 64);
         let both = u128::from(self.valid[word]) | u128::from(self.valid[word + 1]) << 64;
@@ -73,7 +73,7 @@ impl Memory {
     ///
     /// # Errors
     /// A byte is outside of memory.
-    pub fn write(&mut self, address: u32, bytes: &[u8]) -> Result<(), Class> {
+    pub fn write(&mut self, address: u32, bytes: &[u8]) -> Result<(), FaultKind> {
         let range = self.range(address, bytes.len())?;
         let (word, bit) = (range.start / 64, range.start % 64);
         let valid = u128::from(mask(bytes.len())) << bit;
@@ -87,7 +87,7 @@ impl Memory {
     ///
     /// # Errors
     /// A byte is outside of memory.
-    pub fn fill(&mut self, address: u32, bytes: &[u8]) -> Result<(), Class> {
+    pub fn fill(&mut self, address: u32, bytes: &[u8]) -> Result<(), FaultKind> {
         self.range(address, bytes.len())?;
         let chunks = bytes.chunks(64).enumerate();
         chunks.into_iter().try_for_each(|(i, chunk)| self.write(address + 64 * i as u32, chunk))
@@ -97,12 +97,12 @@ impl Memory {
     ///
     /// # Errors
     /// A byte is outside of memory, or poison.
-    pub fn initialized(&self, address: u32, len: usize) -> Result<&[u8], Class> {
+    pub fn initialized(&self, address: u32, len: usize) -> Result<&[u8], FaultKind> {
         let range = self.range(address, len)?;
         let is_valid = |i: usize| self.valid[i / 64] >> (i % 64) & 1 != 0;
         match range.clone().all(is_valid) {
             true => Ok(&self.bytes[range]),
-            false => Err(Class::Uninitialized),
+            false => Err(FaultKind::Uninitialized),
         }
     }
 }

@@ -25,11 +25,12 @@ mod text;
 mod timing;
 mod words;
 
-pub use hazard::{Class, HAZARDS, Hazard};
+pub use crate::fields::text::TextError;
+pub use hazard::{FaultKind, HAZARDS, Hazard};
 pub use instruction::*;
 pub use machine::*;
-pub use memory::{Memory, Vector};
-pub use product::{Layout, Mapping, Order, Plan, Product, Shape, Terms, scale_of};
+pub use memory::{ByteMemory, VectorRegister};
+pub use product::{Layout, LoopOrder, Mapping, ProductPlan, ProductProgram, Shape, Terms, scale_of};
 pub use simulate::{Conditions, Fault, Span, Statistics, observe, requantize, simulate};
 pub use text::{assemble, disassemble};
 pub use timing::{Issue, Timing, Wait};

@@ -1,6 +1,6 @@
 //! List scheduling of straight-line code for two slots.
 
-use super::instruction::{CONFIG, ENGINE, Form, Inst, Kind, Slot};
+use super::instruction::{CONFIG, ENGINE, Form, NnaInst, OperandKind, Slot};
 use super::machine::{Latencies, NUM_REGISTERS};
 
 /// Things that instructions read and write, a bit each: registers, then these.
@@ -12,7 +12,7 @@ const SETTINGS: usize = ARRAY + 1;
 
 /// The accesses of an instruction.
 #[derive(Clone, Copy, Default)]
-struct Access {
+struct RegisterAccess {
     reads: u128,
     writes: u128,
     /// Parts of registers that are written, in any order.
@@ -23,7 +23,7 @@ struct Access {
 pub type ReadOnly = u32;
 
 /// Returns the instructions of straight-line code in an order that fills both slots. Results and hazards are the same.
-pub fn schedule(code: &[Inst], read_only: ReadOnly, latency: &Latencies) -> Vec<Inst> {
+pub fn schedule(code: &[NnaInst], read_only: ReadOnly, latency: &Latencies) -> Vec<NnaInst> {
     let accesses = accesses(code);
     let edges = edges(code, &accesses, read_only, latency);
     let mut height = vec![0_u64; code.len()];
@@ -59,7 +59,12 @@ pub fn schedule(code: &[Inst], read_only: ReadOnly, latency: &Latencies) -> Vec<
 }
 
 /// Returns for each instruction those that follow it, with the least number of cycles between.
-fn edges(code: &[Inst], accesses: &[Access], read_only: ReadOnly, latency: &Latencies) -> Vec<Vec<(usize, u64)>> {
+fn edges(
+    code: &[NnaInst],
+    accesses: &[RegisterAccess],
+    read_only: ReadOnly,
+    latency: &Latencies,
+) -> Vec<Vec<(usize, u64)>> {
     let mut edges = vec![Vec::new(); code.len()];
     for (to, b) in accesses.iter().enumerate() {
         for (from, a) in accesses[..to].iter().enumerate() {
@@ -76,7 +81,7 @@ fn edges(code: &[Inst], accesses: &[Access], read_only: ReadOnly, latency: &Late
 }
 
 /// Returns the cycles from an instruction to one that uses its result.
-fn result_latency(from: &Inst, to: &Inst, l: &Latencies) -> u64 {
+fn result_latency(from: &NnaInst, to: &NnaInst, l: &Latencies) -> u64 {
     let is_sync = to.form == Form::Nnsync;
     u64::from(match from.form {
         Form::La | Form::Ls | Form::Lb | Form::Lw => l.load,
@@ -92,7 +97,7 @@ fn result_latency(from: &Inst, to: &Inst, l: &Latencies) -> u64 {
 }
 
 /// Whether two accesses to memory may overlap, and one is a store.
-fn is_ordered(a: &Inst, b: &Inst, read_only: ReadOnly) -> bool {
+fn is_ordered(a: &NnaInst, b: &NnaInst, read_only: ReadOnly) -> bool {
     let (Some(a), Some(b)) = (address(a), address(b)) else { return false };
     let is_constant = |base: i32| read_only >> base & 1 != 0;
     let overlaps = a.base != b.base || a.start < b.start + b.len && b.start < a.start + a.len;
@@ -107,7 +112,7 @@ struct Address {
     is_store: bool,
 }
 
-fn address(inst: &Inst) -> Option<Address> {
+fn address(inst: &NnaInst) -> Option<Address> {
     let [_, a, b, c] = inst.args;
     let of = |base, offset, len, is_store| Some(Address { base, start: i64::from(offset), len, is_store });
     match inst.form {
@@ -121,7 +126,7 @@ fn address(inst: &Inst) -> Option<Address> {
 }
 
 /// Returns the accesses of all instructions. A wait for the engine orders what the convolutions since the last wait use.
-fn accesses(code: &[Inst]) -> Vec<Access> {
+fn accesses(code: &[NnaInst]) -> Vec<RegisterAccess> {
     let everything = 0x3f << FRAM;
     let mut in_use: u128 = everything;
     let mut all = Vec::with_capacity(code.len());
@@ -162,17 +167,17 @@ fn accesses(code: &[Inst]) -> Vec<Access> {
     all
 }
 
-fn register_accesses(inst: &Inst) -> Access {
-    let mut access = Access::default();
+fn register_accesses(inst: &NnaInst) -> RegisterAccess {
+    let mut access = RegisterAccess::default();
     for (field, value) in inst.operands() {
         let (vector, scalar) = (1_u128 << (value as usize % 64), 1_u128 << (NUM_REGISTERS + value as usize % 64));
         match field.kind {
-            Kind::Vector => access.reads |= vector,
-            Kind::VectorDef => access.writes |= vector,
-            Kind::VectorPart => access.parts |= vector,
-            Kind::Scalar => access.reads |= scalar,
-            Kind::ScalarDef => access.writes |= scalar,
-            Kind::ScalarUpdate => {
+            OperandKind::Vector => access.reads |= vector,
+            OperandKind::VectorDef => access.writes |= vector,
+            OperandKind::VectorPart => access.parts |= vector,
+            OperandKind::Scalar => access.reads |= scalar,
+            OperandKind::ScalarDef => access.writes |= scalar,
+            OperandKind::ScalarUpdate => {
                 access.reads |= scalar;
                 access.writes |= scalar;
             }

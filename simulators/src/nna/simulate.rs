@@ -1,10 +1,10 @@
 //! Execution of programs: values, poison, hazards, and cycles.
 
-use super::engine::{Block, Fram, Kernel};
-use super::hazard::Class;
-use super::instruction::{CONFIG, ENGINE, Form, Inst, Slot};
-use super::machine::{CHANNELS, Interlock, KERNEL, Machine, NUM_REGISTERS, ROWS, TAPS, VECTOR};
-use super::memory::{Memory, Vector, mask};
+use super::engine::{Fram, Kernel, ResultBlock};
+use super::hazard::FaultKind;
+use super::instruction::{CONFIG, ENGINE, Form, NnaInst, Slot};
+use super::machine::{CHANNELS, Interlock, KERNEL, NUM_REGISTERS, NnaMachine, ROWS, TAPS, VECTOR};
+use super::memory::{ByteMemory, VectorRegister, mask};
 use super::timing::{Issue, Timing, Wait};
 use std::fmt;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub struct Fault {
     /// Index of the instruction.
     pub at: usize,
     /// Class.
-    pub class: Class,
+    pub class: FaultKind,
 }
 
 impl fmt::Display for Fault {
@@ -62,7 +62,7 @@ pub struct Statistics {
     /// Cycles that `nnsync` waited.
     pub sync_stalls: u64,
     /// Cycles that instructions waited for hazards, by class.
-    pub stalls: [u64; Class::COUNT],
+    pub stalls: [u64; FaultKind::COUNT],
 }
 
 /// A configuration register: its value, and the one before until it takes effect.
@@ -75,16 +75,16 @@ struct Register {
 
 /// The state of a machine.
 struct Simulator<'a> {
-    machine: &'a Machine,
+    machine: &'a NnaMachine,
     conditions: &'a Conditions,
-    memory: &'a mut Memory,
+    memory: &'a mut ByteMemory,
     timing: Timing,
-    vectors: [Vector; NUM_REGISTERS],
+    vectors: [VectorRegister; NUM_REGISTERS],
     scalars: [u32; NUM_REGISTERS],
     scalar_poison: u32,
     frams: [Fram; 2],
     kernels: [Arc<Kernel>; 2],
-    blocks: [Block; 2],
+    blocks: [ResultBlock; 2],
     pointers: [usize; 4],
     config: [Register; 4],
     /// Writes to memories, and to configuration, that no `nnsync` followed; as events.
@@ -115,9 +115,9 @@ pub struct Span {
 /// # Errors
 /// The instruction at which it is rejected.
 pub fn simulate(
-    program: &[Inst],
-    machine: &Machine,
-    memory: &mut Memory,
+    program: &[NnaInst],
+    machine: &NnaMachine,
+    memory: &mut ByteMemory,
     conditions: &Conditions,
 ) -> Result<Statistics, Fault> {
     observe(program, machine, memory, conditions, |_| {})
@@ -128,21 +128,21 @@ pub fn simulate(
 /// # Errors
 /// The instruction at which it is rejected.
 pub fn observe(
-    program: &[Inst],
-    machine: &Machine,
-    memory: &mut Memory,
+    program: &[NnaInst],
+    machine: &NnaMachine,
+    memory: &mut ByteMemory,
     conditions: &Conditions,
     mut seen: impl FnMut(Span),
 ) -> Result<Statistics, Fault> {
-    let is_wrong = |inst: &Inst| machine.check().is_err() || inst.check(machine).is_err();
+    let is_wrong = |inst: &NnaInst| machine.check().is_err() || inst.check(machine).is_err();
     if let Some(at) = program.iter().position(is_wrong) {
-        return Err(Fault { at, class: Class::BadValue });
+        return Err(Fault { at, class: FaultKind::BadValue });
     }
     let mut s = Simulator::new(machine, memory, conditions);
     let mut at = 0;
     loop {
         let Some(inst) = program.get(at) else {
-            return Err(Fault { at: at.min(program.len()), class: Class::BadBranch });
+            return Err(Fault { at: at.min(program.len()), class: FaultKind::BadBranch });
         };
         let issue = s.timing.issue(inst, conditions.interlock == Interlock::Stall);
         s.count(inst, issue);
@@ -152,13 +152,13 @@ pub fn observe(
             Next::Following => at += 1,
             Next::Branch(distance) => {
                 let target = at as i64 + i64::from(distance);
-                at = usize::try_from(target).map_err(|_| Fault { at, class: Class::BadBranch })?;
+                at = usize::try_from(target).map_err(|_| Fault { at, class: FaultKind::BadBranch })?;
                 s.timing.branch();
             }
             Next::End => break,
         }
         if issue.at > conditions.max_cycles {
-            return Err(Fault { at, class: Class::CycleLimit });
+            return Err(Fault { at, class: FaultKind::CycleLimit });
         }
     }
     s.statistics.cycles = s.timing.end();
@@ -173,16 +173,16 @@ enum Next {
 }
 
 impl<'a> Simulator<'a> {
-    fn new(machine: &'a Machine, memory: &'a mut Memory, conditions: &'a Conditions) -> Simulator<'a> {
+    fn new(machine: &'a NnaMachine, memory: &'a mut ByteMemory, conditions: &'a Conditions) -> Simulator<'a> {
         let fill = conditions.fill;
         let (fram, kernel) = (Fram::new(fill), Arc::new(Kernel::new(fill)));
-        let block = Block::new(fram.clone(), kernel.clone());
+        let block = ResultBlock::new(fram.clone(), kernel.clone());
         Simulator {
             machine,
             conditions,
             memory,
             timing: Timing::new(machine.latency),
-            vectors: [Vector::poison(fill); NUM_REGISTERS],
+            vectors: [VectorRegister::poison(fill); NUM_REGISTERS],
             scalars: [u32::from_le_bytes([fill; 4]); NUM_REGISTERS],
             scalar_poison: u32::MAX,
             frams: [fram.clone(), fram],
@@ -199,7 +199,7 @@ impl<'a> Simulator<'a> {
         }
     }
 
-    fn count(&mut self, inst: &Inst, issue: Issue) {
+    fn count(&mut self, inst: &NnaInst, issue: Issue) {
         let s = &mut self.statistics;
         s.issued[inst.form.info().slot as usize] += 1;
         match issue.reason {
@@ -209,7 +209,7 @@ impl<'a> Simulator<'a> {
         }
     }
 
-    fn execute(&mut self, inst: &Inst, now: u64) -> Result<Next, Class> {
+    fn execute(&mut self, inst: &NnaInst, now: u64) -> Result<Next, FaultKind> {
         match inst.form {
             Form::Halt => return Ok(Next::End),
             Form::Djnz => {
@@ -226,10 +226,10 @@ impl<'a> Simulator<'a> {
         Ok(Next::Following)
     }
 
-    fn scalar(&self, register: i32) -> Result<u32, Class> {
+    fn scalar(&self, register: i32) -> Result<u32, FaultKind> {
         match self.scalar_poison >> register & 1 {
             0 => Ok(self.scalars[register as usize]),
-            _ => Err(Class::Uninitialized),
+            _ => Err(FaultKind::Uninitialized),
         }
     }
 
@@ -238,11 +238,11 @@ impl<'a> Simulator<'a> {
         self.scalar_poison &= !(1 << register);
     }
 
-    fn address(&self, base: i32, offset: i32) -> Result<u32, Class> {
+    fn address(&self, base: i32, offset: i32) -> Result<u32, FaultKind> {
         Ok(self.scalar(base)?.wrapping_add(offset as u32))
     }
 
-    fn load(&mut self, inst: &Inst) -> Result<(), Class> {
+    fn load(&mut self, inst: &NnaInst) -> Result<(), FaultKind> {
         let [dst, a, b, c] = inst.args;
         let (base, offset) = if inst.form == Form::La { (b, c) } else { (a, b) };
         let address = self.address(base, offset)?;
@@ -257,7 +257,7 @@ impl<'a> Simulator<'a> {
             Form::Ls => {
                 let (bytes, poison) = self.memory.read(address, 1)?;
                 let poison = if poison == 0 { 0 } else { u64::MAX };
-                self.vectors[dst as usize] = Vector { bytes: [bytes[0]; VECTOR], poison };
+                self.vectors[dst as usize] = VectorRegister { bytes: [bytes[0]; VECTOR], poison };
             }
             form => {
                 let (bytes, poison) = self.memory.read(address, if form == Form::Lb { 1 } else { 4 })?;
@@ -272,7 +272,7 @@ impl<'a> Simulator<'a> {
         Ok(())
     }
 
-    fn store(&mut self, inst: &Inst) -> Result<(), Class> {
+    fn store(&mut self, inst: &NnaInst) -> Result<(), FaultKind> {
         let [src, a, b, c] = inst.args;
         if inst.form == Form::Sw {
             let (value, address) = (self.scalar(src)?, self.address(a, b)?);
@@ -282,15 +282,15 @@ impl<'a> Simulator<'a> {
         let (address, from) = (self.address(b, c)?, &self.vectors[src as usize]);
         match from.poison >> start & mask(len) {
             0 => self.memory.write(address, &from.bytes[start..][..len]),
-            _ => Err(Class::Uninitialized),
+            _ => Err(FaultKind::Uninitialized),
         }
     }
 
-    fn vector_op(&mut self, inst: &Inst, now: u64) -> Result<(), Class> {
+    fn vector_op(&mut self, inst: &NnaInst, now: u64) -> Result<(), FaultKind> {
         let [dst, a, b, quarter] = inst.args;
         let (x, y) = (self.vectors[a as usize], self.vectors[b as usize]);
         if x.poison | y.poison != 0 {
-            return Err(Class::Uninitialized);
+            return Err(FaultKind::Uninitialized);
         }
         let (mut lanes, others) = (x.lanes(), y.lanes());
         match inst.form {
@@ -301,17 +301,17 @@ impl<'a> Simulator<'a> {
                 let to = &mut self.vectors[dst as usize];
                 let start = quarter as usize * lanes.len();
                 for (i, (&lane, scale)) in lanes.iter().zip(others).enumerate() {
-                    to.bytes[start + i] = requantize(lane, scale, zero).ok_or(Class::BadValue)? as u8;
+                    to.bytes[start + i] = requantize(lane, scale, zero).ok_or(FaultKind::BadValue)? as u8;
                 }
                 to.poison &= !(mask(lanes.len()) << start);
                 return Ok(());
             }
         }
-        self.vectors[dst as usize] = Vector::of_lanes(&lanes);
+        self.vectors[dst as usize] = VectorRegister::of_lanes(&lanes);
         Ok(())
     }
 
-    fn scalar_op(&mut self, inst: &Inst) -> Result<(), Class> {
+    fn scalar_op(&mut self, inst: &NnaInst) -> Result<(), FaultKind> {
         let [dst, a, b, _] = inst.args;
         let value = match inst.form {
             Form::Li => a as u32,
@@ -323,27 +323,27 @@ impl<'a> Simulator<'a> {
     }
 
     /// Rejects a hazard unless events are synchronized.
-    fn require(&self, holds: bool, class: Class) -> Result<(), Class> {
+    fn require(&self, holds: bool, class: FaultKind) -> Result<(), FaultKind> {
         if holds || self.conditions.interlock != Interlock::Reject { Ok(()) } else { Err(class) }
     }
 
     /// Returns the value of a configuration register.
-    fn configured(&self, register: usize, now: u64) -> Result<i32, Class> {
-        self.require(self.unsynced & CONFIG == 0, Class::StaleConfig)?;
+    fn configured(&self, register: usize, now: u64) -> Result<i32, FaultKind> {
+        self.require(self.unsynced & CONFIG == 0, FaultKind::StaleConfig)?;
         let config = &self.config[register];
         let is_stale = self.conditions.interlock == Interlock::Absent && config.effective > now;
-        (if is_stale { config.old } else { config.value }).ok_or(Class::StaleConfig)
+        (if is_stale { config.old } else { config.value }).ok_or(FaultKind::StaleConfig)
     }
 
-    fn engine(&mut self, inst: &Inst, now: u64) -> Result<(), Class> {
+    fn engine(&mut self, inst: &NnaInst, now: u64) -> Result<(), FaultKind> {
         let [a, b, c, d] = inst.args;
         match inst.form {
             Form::Nndwf => self.write_fram(a as usize, b as usize, now)?,
             Form::Nndww => self.write_kernel(a as usize, b as usize, now)?,
             Form::Nnptr => {
-                let position = usize::try_from(b).map_err(|_| Class::WramOverrun)?;
+                let position = usize::try_from(b).map_err(|_| FaultKind::WramOverrun)?;
                 if a >= 2 && (position % VECTOR != 0 || position > KERNEL) {
-                    return Err(Class::WramOverrun);
+                    return Err(FaultKind::WramOverrun);
                 }
                 self.pointers[a as usize] = position;
             }
@@ -351,11 +351,11 @@ impl<'a> Simulator<'a> {
             Form::Nnmacg => self.convolve([a, b, c].map(|arg| arg as usize), d != 0, now)?,
             Form::Nndrdocb => {
                 let block = b as usize;
-                self.require(self.pending >> block & 1 == 0, Class::ResultRaw)?;
+                self.require(self.pending >> block & 1 == 0, FaultKind::ResultRaw)?;
                 self.unread &= !(1 << block);
                 let early = self.timing.complete[block] > now;
                 self.vectors[a as usize] = match early {
-                    true => Vector::poison(self.conditions.fill),
+                    true => VectorRegister::poison(self.conditions.fill),
                     false => self.blocks[block].read(c as usize, d as usize, self.conditions.fill),
                 };
             }
@@ -369,8 +369,8 @@ impl<'a> Simulator<'a> {
         Ok(())
     }
 
-    fn write_fram(&mut self, fram: usize, src: usize, now: u64) -> Result<(), Class> {
-        self.require(self.reading >> fram & 1 == 0, Class::FramWar)?;
+    fn write_fram(&mut self, fram: usize, src: usize, now: u64) -> Result<(), FaultKind> {
+        self.require(self.reading >> fram & 1 == 0, FaultKind::FramWar)?;
         let jump = self.configured(JUMP, now)? as usize;
         if self.timing.released[fram] > now {
             self.spoil(now);
@@ -380,7 +380,7 @@ impl<'a> Simulator<'a> {
             let pointer = self.pointers[fram] + half;
             let (y, x) = (pointer / jump, pointer % jump);
             if y >= ROWS || x >= row {
-                return Err(Class::FramOverrun);
+                return Err(FaultKind::FramOverrun);
             }
             self.pixel.get_or_insert(y * row + x);
             self.frams[fram].write(y * row + x, &self.vectors[src], half, self.timing.visible[fram]);
@@ -391,11 +391,11 @@ impl<'a> Simulator<'a> {
         Ok(())
     }
 
-    fn write_kernel(&mut self, wram: usize, src: usize, now: u64) -> Result<(), Class> {
+    fn write_kernel(&mut self, wram: usize, src: usize, now: u64) -> Result<(), FaultKind> {
         let port = 2 + wram;
-        self.require(self.reading >> port & 1 == 0, Class::WramWar)?;
+        self.require(self.reading >> port & 1 == 0, FaultKind::WramWar)?;
         if self.pointers[port] + VECTOR > KERNEL {
-            return Err(Class::WramOverrun);
+            return Err(FaultKind::WramOverrun);
         }
         if self.timing.released[port] > now {
             self.spoil(now);
@@ -414,7 +414,7 @@ impl<'a> Simulator<'a> {
         self.blocks.iter_mut().zip(complete).for_each(|(block, end)| block.is_spoilt |= end > now);
     }
 
-    fn configure(&mut self, register: usize, value: i32, now: u64) -> Result<(), Class> {
+    fn configure(&mut self, register: usize, value: i32, now: u64) -> Result<(), FaultKind> {
         let is_valid = match register {
             STRIDE => matches!(value, 1 | 2),
             JUMP => (1..=1 << 16).contains(&value),
@@ -422,7 +422,7 @@ impl<'a> Simulator<'a> {
             _ => (-128..128).contains(&value),
         };
         if !is_valid {
-            return Err(Class::BadValue);
+            return Err(FaultKind::BadValue);
         }
         let config = &mut self.config[register];
         let old = if config.effective > now { config.old } else { config.value };
@@ -431,11 +431,11 @@ impl<'a> Simulator<'a> {
         Ok(())
     }
 
-    fn convolve(&mut self, [fram, wram, block]: [usize; 3], rewind: bool, now: u64) -> Result<(), Class> {
-        self.require(self.reading == 0, Class::EngineBusy)?;
-        self.require(self.unsynced >> fram & 1 == 0, Class::FramRaw)?;
-        self.require(self.unsynced >> (2 + wram) & 1 == 0, Class::WramRaw)?;
-        self.require(self.unread >> block & 1 == 0, Class::ResultUnread)?;
+    fn convolve(&mut self, [fram, wram, block]: [usize; 3], rewind: bool, now: u64) -> Result<(), FaultKind> {
+        self.require(self.reading == 0, FaultKind::EngineBusy)?;
+        self.require(self.unsynced >> fram & 1 == 0, FaultKind::FramRaw)?;
+        self.require(self.unsynced >> (2 + wram) & 1 == 0, FaultKind::WramRaw)?;
+        self.require(self.unread >> block & 1 == 0, FaultKind::ResultUnread)?;
         let (stride, mask) = (self.configured(STRIDE, now)? as usize, self.configured(MASK, now)? as u32);
         let step = self.machine.latency.step();
         let busy = self.timing.complete.iter().any(|&end| end > now + step);

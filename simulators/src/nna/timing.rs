@@ -1,7 +1,7 @@
 //! The cycle model: in-order issue of two instructions per cycle, one in each slot.
 
-use super::hazard::Class;
-use super::instruction::{CONFIG, ENGINE, Form, Inst, Kind, Slot};
+use super::hazard::FaultKind;
+use super::instruction::{CONFIG, ENGINE, Form, NnaInst, OperandKind, Slot};
 use super::machine::{Latencies, NUM_REGISTERS};
 
 /// The reason for a wait.
@@ -12,7 +12,7 @@ pub enum Wait {
     /// `nnsync`.
     Sync,
     /// A hazard, under [`Interlock::Stall`](super::Interlock::Stall).
-    Hazard(Class),
+    Hazard(FaultKind),
 }
 
 /// The issue of an instruction.
@@ -76,7 +76,7 @@ impl Timing {
     }
 
     /// Issues an instruction. With `interlock` it waits for hazards.
-    pub fn issue(&mut self, inst: &Inst, interlock: bool) -> Issue {
+    pub fn issue(&mut self, inst: &NnaInst, interlock: bool) -> Issue {
         let info = inst.form.info();
         let slot = info.slot as usize;
         let start = self.now.max(self.slots[slot]);
@@ -85,10 +85,10 @@ impl Timing {
         for (field, value) in inst.operands() {
             let i = value as usize % NUM_REGISTERS;
             let ready = match field.kind {
-                Kind::Vector => self.vectors[i],
-                Kind::VectorDef => self.vectors[i].saturating_sub(latency),
-                Kind::Scalar | Kind::ScalarUpdate => self.scalars[i],
-                Kind::ScalarDef => self.scalars[i].saturating_sub(latency),
+                OperandKind::Vector => self.vectors[i],
+                OperandKind::VectorDef => self.vectors[i].saturating_sub(latency),
+                OperandKind::Scalar | OperandKind::ScalarUpdate => self.scalars[i],
+                OperandKind::ScalarDef => self.scalars[i].saturating_sub(latency),
                 _ => 0,
             };
             at.0 = at.0.max(ready);
@@ -136,7 +136,7 @@ impl Timing {
     }
 
     /// Waits for events and hazards.
-    fn wait(&self, inst: &Inst, interlock: bool, at: &mut (u64, Wait)) {
+    fn wait(&self, inst: &NnaInst, interlock: bool, at: &mut (u64, Wait)) {
         let mut until = |cycle: u64, reason: Wait| {
             if cycle > at.0 {
                 *at = (cycle, reason);
@@ -155,31 +155,31 @@ impl Timing {
         let mut hazard = |cycle, class| until(cycle, Wait::Hazard(class));
         match inst.form {
             Form::Nndwf => {
-                hazard(self.released[a & 1], Class::FramWar);
-                hazard(self.config, Class::StaleConfig);
+                hazard(self.released[a & 1], FaultKind::FramWar);
+                hazard(self.config, FaultKind::StaleConfig);
             }
-            Form::Nndww => hazard(self.released[2 + (a & 1)], Class::WramWar),
+            Form::Nndww => hazard(self.released[2 + (a & 1)], FaultKind::WramWar),
             Form::Nnmacg => {
-                hazard(self.visible[a & 1], Class::FramRaw);
-                hazard(self.visible[2 + (b & 1)], Class::WramRaw);
-                hazard(self.engine, Class::EngineBusy);
-                hazard(self.config, Class::StaleConfig);
+                hazard(self.visible[a & 1], FaultKind::FramRaw);
+                hazard(self.visible[2 + (b & 1)], FaultKind::WramRaw);
+                hazard(self.engine, FaultKind::EngineBusy);
+                hazard(self.config, FaultKind::StaleConfig);
             }
-            Form::Nndrdocb => hazard(self.complete[b & 1], Class::ResultRaw),
-            Form::Rq => hazard(self.config, Class::StaleConfig),
+            Form::Nndrdocb => hazard(self.complete[b & 1], FaultKind::ResultRaw),
+            Form::Rq => hazard(self.config, FaultKind::StaleConfig),
             _ => {}
         }
     }
 
     /// Records the cycles at which the results of an instruction are ready.
-    fn complete(&mut self, inst: &Inst, at: u64, latency: u64) {
+    fn complete(&mut self, inst: &NnaInst, at: u64, latency: u64) {
         let done = at + latency;
         for (field, value) in inst.operands() {
             let i = value as usize % NUM_REGISTERS;
             match field.kind {
-                Kind::VectorDef => self.vectors[i] = done,
-                Kind::VectorPart => self.vectors[i] = self.vectors[i].max(done),
-                Kind::ScalarDef | Kind::ScalarUpdate => self.scalars[i] = done,
+                OperandKind::VectorDef => self.vectors[i] = done,
+                OperandKind::VectorPart => self.vectors[i] = self.vectors[i].max(done),
+                OperandKind::ScalarDef | OperandKind::ScalarUpdate => self.scalars[i] = done,
                 _ => {}
             }
         }

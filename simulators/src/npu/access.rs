@@ -1,12 +1,12 @@
 //! The bytes and accumulators that an instruction reads and writes, exactly.
 
-use super::{Conv, Fault, FaultClass, Feature, Inst, Machine, Memory, Post, Transfer};
+use super::{AddressSpace, Conv, Fault, FaultClass, Feature, NpuInst, NpuMachine, Post, Transfer};
 use std::ops::Range;
 
 /// A set of addresses of one memory, as ascending ranges with gaps between them.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Access {
-    pub memory: Memory,
+pub(super) struct AccessSet {
+    pub memory: AddressSpace,
     pub writes: bool,
     /// Whether a result depends on the values, so that they must not be poison.
     pub uses: bool,
@@ -15,7 +15,7 @@ pub(super) struct Access {
 
 /// Sizes of the memories.
 #[derive(Clone, Copy)]
-pub(super) struct Sizes {
+pub(super) struct MemorySizes {
     pub sram: u64,
     pub accumulators: u64,
     pub ddr: u64,
@@ -56,43 +56,48 @@ impl Collector {
 ///
 /// # Errors
 /// An access out of bounds, or overlapping accesses of the instruction.
-pub(super) fn accesses(machine: &Machine, inst: &Inst, sizes: Sizes, at: usize) -> Result<Vec<Access>, Fault> {
+pub(super) fn accesses(
+    machine: &NpuMachine,
+    inst: &NpuInst,
+    sizes: MemorySizes,
+    at: usize,
+) -> Result<Vec<AccessSet>, Fault> {
     let overlap = |reason| Fault::new(FaultClass::Overlap, at, reason);
     let list = match inst {
-        Inst::Load(t) => {
+        NpuInst::Load(t) => {
             check_bytes(t.run, &t.counts, sizes.sram, at)?;
             vec![
-                read(Memory::Ddr, false, runs(t.ddr, t.run, &t.counts, &t.ddr_strides)),
-                write(Memory::Sram, runs(t.sram, t.run, &t.counts, &t.sram_strides))
+                read(AddressSpace::Ddr, false, runs(t.ddr, t.run, &t.counts, &t.ddr_strides)),
+                write(AddressSpace::Sram, runs(t.sram, t.run, &t.counts, &t.sram_strides))
                     .ok_or(overlap("a load writes a byte twice"))?,
             ]
         }
-        Inst::Store(t) => {
+        NpuInst::Store(t) => {
             check_bytes(t.run, &t.counts, sizes.ddr, at)?;
             vec![
-                read(Memory::Sram, false, runs(t.sram, t.run, &t.counts, &t.sram_strides)),
-                write(Memory::Ddr, runs(t.ddr, t.run, &t.counts, &t.ddr_strides))
+                read(AddressSpace::Sram, false, runs(t.sram, t.run, &t.counts, &t.sram_strides)),
+                write(AddressSpace::Ddr, runs(t.ddr, t.run, &t.counts, &t.ddr_strides))
                     .ok_or(overlap("a store writes a byte twice"))?,
             ]
         }
-        Inst::Move(m) => {
+        NpuInst::Move(m) => {
             check_bytes(m.slice, &m.counts, sizes.sram, at)?;
             vec![
-                read(Memory::Sram, false, runs(m.from, m.slice, &m.counts, &m.from_strides)),
-                write(Memory::Sram, runs(m.to, m.slice, &m.counts, &m.to_strides))
+                read(AddressSpace::Sram, false, runs(m.from, m.slice, &m.counts, &m.from_strides)),
+                write(AddressSpace::Sram, runs(m.to, m.slice, &m.counts, &m.to_strides))
                     .ok_or(overlap("a move writes a byte twice"))?,
             ]
         }
-        Inst::Conv(conv) => conv_accesses(machine, conv, false, sizes, at)?,
-        Inst::DwConv(conv) => conv_accesses(machine, conv, true, sizes, at)?,
-        Inst::Post(post) => post_accesses(machine, post, sizes, at)?,
-        Inst::Signal { .. } | Inst::Wait { .. } | Inst::End => Vec::new(),
+        NpuInst::Conv(conv) => conv_accesses(machine, conv, false, sizes, at)?,
+        NpuInst::DwConv(conv) => conv_accesses(machine, conv, true, sizes, at)?,
+        NpuInst::Post(post) => post_accesses(machine, post, sizes, at)?,
+        NpuInst::Signal { .. } | NpuInst::Wait { .. } | NpuInst::End => Vec::new(),
     };
     for access in &list {
         let size = match access.memory {
-            Memory::Sram => sizes.sram,
-            Memory::Accumulators => sizes.accumulators,
-            Memory::Ddr => sizes.ddr,
+            AddressSpace::Sram => sizes.sram,
+            AddressSpace::Accumulators => sizes.accumulators,
+            AddressSpace::Ddr => sizes.ddr,
         };
         if let Some(last) = access.ranges.last().filter(|r| r.end > size) {
             let fault = Fault::new(FaultClass::Bounds, at, "an access ends beyond the memory");
@@ -100,9 +105,9 @@ pub(super) fn accesses(machine: &Machine, inst: &Inst, sizes: Sizes, at: usize) 
         }
     }
     let [reads @ .., output] = &list[..] else { return Ok(list) };
-    let in_place = matches!(inst, Inst::Post(p) if p.residual.is_some_and(|r| r.feature == p.output));
+    let in_place = matches!(inst, NpuInst::Post(p) if p.residual.is_some_and(|r| r.feature == p.output));
     for (i, other) in reads.iter().enumerate().filter(|(_, r)| r.memory == output.memory && !r.writes) {
-        let is_in_place = (in_place && i == 2) || output.memory == Memory::Accumulators;
+        let is_in_place = (in_place && i == 2) || output.memory == AddressSpace::Accumulators;
         if let Some(address) = first_common(&other.ranges, &output.ranges).filter(|_| !is_in_place) {
             return Err(overlap("an instruction writes a byte that it reads").place(output.memory, address));
         }
@@ -110,12 +115,12 @@ pub(super) fn accesses(machine: &Machine, inst: &Inst, sizes: Sizes, at: usize) 
     Ok(list)
 }
 
-fn read(memory: Memory, uses: bool, ranges: Collector) -> Access {
-    Access { memory, writes: false, uses, ranges: ranges.finish(false).unwrap_or_default() }
+fn read(memory: AddressSpace, uses: bool, ranges: Collector) -> AccessSet {
+    AccessSet { memory, writes: false, uses, ranges: ranges.finish(false).unwrap_or_default() }
 }
 
-fn write(memory: Memory, ranges: Collector) -> Option<Access> {
-    Some(Access { memory, writes: true, uses: false, ranges: ranges.finish(true)? })
+fn write(memory: AddressSpace, ranges: Collector) -> Option<AccessSet> {
+    Some(AccessSet { memory, writes: true, uses: false, ranges: ranges.finish(true)? })
 }
 
 fn first_common(a: &[Range<u64>], b: &[Range<u64>]) -> Option<u64> {
@@ -290,7 +295,7 @@ impl super::Weights {
 }
 
 /// Returns the accumulators of a result.
-fn accumulators(machine: &Machine, acc: u32, positions: u64, kernels: u16) -> Collector {
+fn accumulators(machine: &NpuMachine, acc: u32, positions: u64, kernels: u16) -> Collector {
     let (unit, kernels) = (u64::from(machine.kernels), u64::from(kernels));
     let (full, tail) = (kernels / unit, kernels % unit);
     let mut out = Collector::default();
@@ -302,14 +307,14 @@ fn accumulators(machine: &Machine, acc: u32, positions: u64, kernels: u16) -> Co
     out
 }
 
-fn check_accumulators(machine: &Machine, acc: u32, positions: u64, kernels: u16, at: usize) -> Result<(), Fault> {
+fn check_accumulators(machine: &NpuMachine, acc: u32, positions: u64, kernels: u16, at: usize) -> Result<(), Fault> {
     let unit = u64::from(machine.kernels);
     let padded = positions.saturating_mul(u64::from(kernels).div_ceil(unit)).saturating_mul(unit);
     if padded.saturating_add(acc.into()) <= machine.accumulators.into() {
         return Ok(());
     }
     let fault = Fault::new(FaultClass::Bounds, at, "more accumulators than there are");
-    Err(fault.place(Memory::Accumulators, machine.accumulators.into()))
+    Err(fault.place(AddressSpace::Accumulators, machine.accumulators.into()))
 }
 
 /// Collects the bytes of a tap's weights: blocks with the smaller stride inside, and in them rows of depth values.
@@ -330,7 +335,13 @@ fn weight_bytes(out: &mut Collector, conv: &Conv, tap: u64) {
     }
 }
 
-fn conv_accesses(machine: &Machine, conv: &Conv, dw: bool, sizes: Sizes, at: usize) -> Result<Vec<Access>, Fault> {
+fn conv_accesses(
+    machine: &NpuMachine,
+    conv: &Conv,
+    dw: bool,
+    sizes: MemorySizes,
+    at: usize,
+) -> Result<Vec<AccessSet>, Fault> {
     check_accumulators(machine, conv.acc, conv.positions(), conv.kernels, at)?;
     let channels = if dw { conv.kernels } else { conv.depth };
     let (rows, cols) = (touched(conv, 0), touched(conv, 1));
@@ -349,16 +360,16 @@ fn conv_accesses(machine: &Machine, conv: &Conv, dw: bool, sizes: Sizes, at: usi
             }
         }
     }
-    let mut list = vec![read(Memory::Sram, true, feature), read(Memory::Sram, true, weights)];
+    let mut list = vec![read(AddressSpace::Sram, true, feature), read(AddressSpace::Sram, true, weights)];
     let result = || accumulators(machine, conv.acc, conv.positions(), conv.kernels);
     if conv.accumulate {
-        list.push(read(Memory::Accumulators, true, result()));
+        list.push(read(AddressSpace::Accumulators, true, result()));
     }
-    list.extend(write(Memory::Accumulators, result()));
+    list.extend(write(AddressSpace::Accumulators, result()));
     Ok(list)
 }
 
-fn post_accesses(machine: &Machine, post: &Post, sizes: Sizes, at: usize) -> Result<Vec<Access>, Fault> {
+fn post_accesses(machine: &NpuMachine, post: &Post, sizes: MemorySizes, at: usize) -> Result<Vec<AccessSet>, Fault> {
     let positions = u64::from(post.rows) * u64::from(post.cols);
     check_accumulators(machine, post.acc, positions, post.kernels, at)?;
     check_bytes(1, &[post.rows.into(), post.cols.into(), post.kernels.into()], sizes.sram, at)?;
@@ -367,15 +378,15 @@ fn post_accesses(machine: &Machine, post: &Post, sizes: Sizes, at: usize) -> Res
         let mut out = Collector::default();
         let kernels = if stride == 0 { 1 } else { u64::from(post.kernels) };
         (0..kernels).for_each(|k| out.push(u64::from(first) + k * u64::from(stride), len));
-        read(Memory::Sram, true, out)
+        read(AddressSpace::Sram, true, out)
     };
     let acc = accumulators(machine, post.acc, positions, post.kernels);
-    let mut list = vec![read(Memory::Accumulators, true, acc), of_kernels(post.params, post.param_stride, 12)];
+    let mut list = vec![read(AddressSpace::Accumulators, true, acc), of_kernels(post.params, post.param_stride, 12)];
     // The residual is the third, which may be where the result is.
     if let Some(residual) = &post.residual {
         let mut out = Collector::default();
         feature_bytes(&mut out, &residual.feature, &rows, &cols, post.kernels.into());
-        list.push(read(Memory::Sram, true, out));
+        list.push(read(AddressSpace::Sram, true, out));
     }
     if let Some(table) = post.table {
         list.push(of_kernels(table, post.table_stride, 256));
@@ -383,7 +394,7 @@ fn post_accesses(machine: &Machine, post: &Post, sizes: Sizes, at: usize) -> Res
     let mut output = Collector::default();
     feature_bytes(&mut output, &post.output, &rows, &cols, post.kernels.into());
     let twice = Fault::new(FaultClass::Overlap, at, "a post writes a byte twice");
-    list.push(write(Memory::Sram, output).ok_or(twice)?);
+    list.push(write(AddressSpace::Sram, output).ok_or(twice)?);
     Ok(list)
 }
 

@@ -1,14 +1,14 @@
 //! Bounds of a program, and the cycles that double buffering saves.
 
 use super::access::for_each_ddr_run;
-use super::cost::Costs;
-use super::{Inst, Machine, Unit};
+use super::cost::CostCache;
+use super::{NpuInst, NpuMachine, Unit};
 use rustc_hash::FxHashSet;
 use std::ops::Range;
 
 /// Numbers of a program that follow from its instructions, without a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Bounds {
+pub struct ProgramBounds {
     /// Cycles that the array needs for the products, those with padding included; a depthwise convolution uses one depth value.
     pub products: u64,
     /// Cycles that the DMA channel needs for constants and operands, each read once, and for results, each written once.
@@ -23,16 +23,16 @@ pub struct Bounds {
     pub constants_again: u64,
 }
 
-impl Bounds {
+impl ProgramBounds {
     /// Computes the bounds of a program whose first `constants` bytes of DDR are constants. `results`: bytes of DDR that are results.
-    pub fn of(machine: &Machine, program: &[Inst], constants: u64, results: &[Range<u64>]) -> Bounds {
+    pub fn of(machine: &NpuMachine, program: &[NpuInst], constants: u64, results: &[Range<u64>]) -> ProgramBounds {
         let (read, loaded) = accessed(program, Unit::Load, constants);
         let (written, _) = accessed(program, Unit::Store, constants);
         // Bytes that the program stores itself before it reads them are no input.
         let inputs = bytes(&read) - common(&read, &written);
         let outputs = common(&union(results.to_vec()), &written);
         let once: u64 = read.iter().map(|r| length(&(r.start..r.end.min(constants)))).sum();
-        Bounds {
+        ProgramBounds {
             products: products(machine, program),
             ddr: ((inputs + outputs) * 4).div_ceil(machine.ddr_rate.into()),
             memory: with_memory(machine, program, constants),
@@ -48,7 +48,7 @@ impl Bounds {
     }
 
     /// Adds the bounds of a program that runs after this one.
-    pub fn add(&mut self, other: &Bounds) {
+    pub fn add(&mut self, other: &ProgramBounds) {
         self.products += other.products;
         self.ddr += other.ddr;
         self.memory += other.memory;
@@ -58,12 +58,12 @@ impl Bounds {
     }
 }
 
-fn products(machine: &Machine, program: &[Inst]) -> u64 {
+fn products(machine: &NpuMachine, program: &[NpuInst]) -> u64 {
     let (mut dense, mut depthwise) = (0u64, 0u64);
     for inst in program {
         match inst {
-            Inst::Conv(conv) => dense = dense.saturating_add(conv.macs()),
-            Inst::DwConv(conv) => depthwise = depthwise.saturating_add(conv.macs()),
+            NpuInst::Conv(conv) => dense = dense.saturating_add(conv.macs()),
+            NpuInst::DwConv(conv) => depthwise = depthwise.saturating_add(conv.macs()),
             _ => {}
         }
     }
@@ -72,7 +72,7 @@ fn products(machine: &Machine, program: &[Inst]) -> u64 {
 
 /// A lower bound with the size of SRAM. When convolution `i` begins, at most `sram_bytes` of the constants that it and later ones are
 /// the first to use are in SRAM; the rest of those up to convolution `j` is read before `j` begins.
-fn with_memory(machine: &Machine, program: &[Inst], constants: u64) -> u64 {
+fn with_memory(machine: &NpuMachine, program: &[NpuInst], constants: u64) -> u64 {
     let (rate, sram) = (u64::from(machine.ddr_rate), u64::from(machine.sram_bytes));
     let lanes = [machine.macs(), machine.macs() / u64::from(machine.depth)];
     // Constants in SRAM that no convolution has used: first byte, end.
@@ -83,14 +83,14 @@ fn with_memory(machine: &Machine, program: &[Inst], constants: u64) -> u64 {
     let mut begin: Option<i128> = None;
     for inst in program {
         match inst {
-            Inst::Load(t) if u64::from(t.ddr) < constants && t.counts == [1; 3] => {
+            NpuInst::Load(t) if u64::from(t.ddr) < constants && t.counts == [1; 3] => {
                 let (at, end) = (u64::from(t.sram), u64::from(t.sram) + u64::from(t.run));
                 unused.retain(|&(from, to)| to <= at || end <= from);
                 if seen.insert(t.ddr) {
                     unused.push((at, end));
                 }
             }
-            Inst::Conv(conv) | Inst::DwConv(conv) => {
+            NpuInst::Conv(conv) | NpuInst::DwConv(conv) => {
                 let weights = conv.weights.extent(conv);
                 let before = used;
                 unused.retain(|&(from, to)| {
@@ -102,7 +102,7 @@ fn with_memory(machine: &Machine, program: &[Inst], constants: u64) -> u64 {
                 let earliest = begin.map_or(0, |begin| begin + cycles(used) - cycles(sram));
                 start = start.max(u64::try_from(earliest).unwrap_or(0));
                 begin = begin.max(Some(i128::from(start) - cycles(before)));
-                start += conv.macs() / lanes[usize::from(matches!(inst, Inst::DwConv(_)))];
+                start += conv.macs() / lanes[usize::from(matches!(inst, NpuInst::DwConv(_)))];
             }
             _ => {}
         }
@@ -111,8 +111,8 @@ fn with_memory(machine: &Machine, program: &[Inst], constants: u64) -> u64 {
 }
 
 /// Cycles of the instructions in the order of the program, with the latencies of the transfers that others wait for.
-fn in_turn(machine: &Machine, program: &[Inst]) -> u64 {
-    let mut costs = Costs::new(machine);
+fn in_turn(machine: &NpuMachine, program: &[NpuInst]) -> u64 {
+    let mut costs = CostCache::new(machine);
     // The unit that works, the cycle in which it is free, and that of its last completion.
     let (mut turn, mut free, mut done) = (None, 0, 0);
     for inst in program {
@@ -127,10 +127,10 @@ fn in_turn(machine: &Machine, program: &[Inst]) -> u64 {
 
 /// The bytes of DDR that the transfers of a unit access, as sorted disjoint ranges, and how many below `end` they access, those that
 /// are accessed again counted again.
-fn accessed(program: &[Inst], unit: Unit, end: u64) -> (Vec<Range<u64>>, u64) {
+fn accessed(program: &[NpuInst], unit: Unit, end: u64) -> (Vec<Range<u64>>, u64) {
     let (mut all, mut most, mut sum) = (Vec::new(), 1 << 16, 0);
     for inst in program.iter().filter(|inst| inst.unit() == Some(unit)) {
-        if let Inst::Load(t) | Inst::Store(t) = inst {
+        if let NpuInst::Load(t) | NpuInst::Store(t) = inst {
             for_each_ddr_run(t, |start, len| {
                 sum += length(&(start..(start + len).min(end)));
                 all.push(start..start + len);
@@ -190,17 +190,17 @@ mod tests {
 
     #[test]
     fn bytes_are_counted_once() {
-        let machine = Machine { ddr_rate: 4, burst: 1, ..Machine::default() };
+        let machine = NpuMachine { ddr_rate: 4, burst: 1, ..NpuMachine::default() };
         // Constants are bytes 0 to 100, of which 10 are read again; 50 bytes are stored and read back; 20 are a result.
         let program = [
-            Inst::Load(transfer(0, 100)),
-            Inst::Load(transfer(90, 10)),
-            Inst::Store(transfer(200, 50)),
-            Inst::Load(transfer(200, 50)),
-            Inst::Store(transfer(300, 20)),
-            Inst::End,
+            NpuInst::Load(transfer(0, 100)),
+            NpuInst::Load(transfer(90, 10)),
+            NpuInst::Store(transfer(200, 50)),
+            NpuInst::Load(transfer(200, 50)),
+            NpuInst::Store(transfer(300, 20)),
+            NpuInst::End,
         ];
-        let bounds = Bounds::of(&machine, &program, 100, std::slice::from_ref(&(300..320)));
+        let bounds = ProgramBounds::of(&machine, &program, 100, std::slice::from_ref(&(300..320)));
         assert_eq!((bounds.products, bounds.ddr), (0, 120));
         assert_eq!((bounds.constants, bounds.constants_again), (110, 10));
         // Two loads in a row wait for one latency.

@@ -1,6 +1,6 @@
 //! The ranges of fields, which need no memory to be checked.
 
-use super::{Conv, Feature, Inst, Machine, NUM_TOKENS, Post, Weights};
+use super::{Conv, Feature, NUM_TOKENS, NpuInst, NpuMachine, Post, Weights};
 
 /// Largest number of products in one sum: taps times depth.
 pub const MAX_TERMS: u64 = 1 << 22;
@@ -9,26 +9,26 @@ pub const MAX_TERMS: u64 = 1 << 22;
 ///
 /// # Errors
 /// The rule that is violated.
-pub fn check(machine: &Machine, inst: &Inst) -> Result<(), &'static str> {
+pub fn check(machine: &NpuMachine, inst: &NpuInst) -> Result<(), &'static str> {
     match inst {
-        Inst::Load(t) | Inst::Store(t) => rules(&[
+        NpuInst::Load(t) | NpuInst::Store(t) => rules(&[
             (t.run >= 1, "a run has at least 1 byte"),
             (t.counts.iter().all(|&n| n >= 1), "a number of runs is at least 1"),
         ]),
-        Inst::Move(m) => rules(&[
+        NpuInst::Move(m) => rules(&[
             ((1..=64).contains(&m.slice), "a slice has 1 to 64 bytes"),
             (m.counts.iter().all(|&n| n >= 1), "a number of slices is at least 1"),
         ]),
-        Inst::Conv(conv) => check_conv(machine, conv),
-        Inst::DwConv(conv) => {
+        NpuInst::Conv(conv) => check_conv(machine, conv),
+        NpuInst::DwConv(conv) => {
             rules(&[(conv.depth == 1, "the depth of a depthwise convolution is 1")])?;
             check_conv(machine, conv)
         }
-        Inst::Post(post) => check_post(machine, post),
-        Inst::Signal { token, .. } | Inst::Wait { token, .. } => {
+        NpuInst::Post(post) => check_post(machine, post),
+        NpuInst::Signal { token, .. } | NpuInst::Wait { token, .. } => {
             rules(&[(usize::from(*token) < NUM_TOKENS, "a token is less than 32")])
         }
-        Inst::End => Ok(()),
+        NpuInst::End => Ok(()),
     }
 }
 
@@ -49,7 +49,7 @@ fn check_feature(feature: &Feature) -> Result<(), &'static str> {
     rules(&[(feature.tile_w >= 1 && feature.tile_c >= 1, "the tiles of a feature are at least 1")])
 }
 
-fn check_conv(machine: &Machine, conv: &Conv) -> Result<(), &'static str> {
+fn check_conv(machine: &NpuMachine, conv: &Conv) -> Result<(), &'static str> {
     let Conv { kernel, stride, dilation, .. } = *conv;
     let Weights { tile_w, tile_k, tile_d, .. } = conv.weights;
     let terms = u64::from(kernel[0]) * u64::from(kernel[1]) * u64::from(conv.depth);
@@ -74,7 +74,7 @@ fn check_conv(machine: &Machine, conv: &Conv) -> Result<(), &'static str> {
     ])
 }
 
-fn check_post(machine: &Machine, post: &Post) -> Result<(), &'static str> {
+fn check_post(machine: &NpuMachine, post: &Post) -> Result<(), &'static str> {
     check_feature(&post.output)?;
     rules(&[
         (post.rows >= 1 && post.cols >= 1 && post.kernels >= 1, "the result has at least one element"),

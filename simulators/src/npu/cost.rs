@@ -9,7 +9,7 @@
 
 use super::access::for_each_ddr_run;
 use super::machine::MAX_BANKS;
-use super::{Conv, Feature, Inst, Machine, Post, Transfer, check};
+use super::{Conv, Feature, NpuInst, NpuMachine, Post, Transfer, check};
 use rustc_hash::FxHashMap;
 
 /// The cost of an instruction.
@@ -28,98 +28,98 @@ pub struct Cost {
 }
 
 /// Returns the cycles of an instruction by itself, without latency of DDR; 0 for tokens, `end`, and invalid fields.
-pub fn cycles(machine: &Machine, inst: &Inst) -> u64 {
+pub fn cycles(machine: &NpuMachine, inst: &NpuInst) -> u64 {
     cost(machine, inst).cycles
 }
 
 /// Returns the cost of an instruction by itself; zeros for tokens, `end`, invalid fields, and more work than any memory
 /// holds. O(taps * (blocks + positions)).
-pub fn cost(machine: &Machine, inst: &Inst) -> Cost {
+pub fn cost(machine: &NpuMachine, inst: &NpuInst) -> Cost {
     if machine.check().is_err() || check(machine, inst).is_err() || !is_bounded(machine, inst) {
         return Cost::default();
     }
     match inst {
-        Inst::Load(t) => transfer_cost(machine, t, machine.read_latency),
-        Inst::Store(t) => transfer_cost(machine, t, machine.write_latency),
-        Inst::Move(m) => {
+        NpuInst::Load(t) => transfer_cost(machine, t, machine.read_latency),
+        NpuInst::Store(t) => transfer_cost(machine, t, machine.write_latency),
+        NpuInst::Move(m) => {
             let slices = m.counts.iter().fold(1u64, |n, &c| n.saturating_mul(c.into()));
             Cost { cycles: slices.saturating_add(machine.move_start.into()), ..Cost::default() }
         }
-        Inst::Conv(conv) => ArrayCost::new(machine, conv, false).total(),
-        Inst::DwConv(conv) => ArrayCost::new(machine, conv, true).total(),
-        Inst::Post(post) => post_cost(machine, post),
-        Inst::Signal { .. } | Inst::Wait { .. } | Inst::End => Cost::default(),
+        NpuInst::Conv(conv) => ArrayCost::new(machine, conv, false).total(),
+        NpuInst::DwConv(conv) => ArrayCost::new(machine, conv, true).total(),
+        NpuInst::Post(post) => post_cost(machine, post),
+        NpuInst::Signal { .. } | NpuInst::Wait { .. } | NpuInst::End => Cost::default(),
     }
 }
 
 /// Costs of instructions, those of equal shape and alignment once.
-pub(super) struct Costs<'a> {
-    machine: &'a Machine,
-    known: FxHashMap<Inst, Cost>,
+pub(super) struct CostCache<'a> {
+    machine: &'a NpuMachine,
+    known: FxHashMap<NpuInst, Cost>,
 }
 
-impl<'a> Costs<'a> {
-    pub(super) fn new(machine: &'a Machine) -> Costs<'a> {
-        Costs { machine, known: FxHashMap::default() }
+impl<'a> CostCache<'a> {
+    pub(super) fn new(machine: &'a NpuMachine) -> CostCache<'a> {
+        CostCache { machine, known: FxHashMap::default() }
     }
 
     /// Returns the cost of a valid instruction, as [`cost`].
-    pub(super) fn of(&mut self, inst: &Inst) -> Cost {
+    pub(super) fn of(&mut self, inst: &NpuInst) -> Cost {
         let machine = self.machine;
         *self.known.entry(aligned(machine, inst)).or_insert_with(|| cost(machine, inst))
     }
 }
 
 /// Returns an instruction of the same cost whose addresses are reduced to their alignment.
-fn aligned(machine: &Machine, inst: &Inst) -> Inst {
+fn aligned(machine: &NpuMachine, inst: &NpuInst) -> NpuInst {
     let mut inst = *inst;
     let span = machine.word_bytes * machine.banks;
     match &mut inst {
-        Inst::Load(t) | Inst::Store(t) => (t.ddr, t.sram) = (t.ddr % machine.burst, 0),
-        Inst::Move(m) => (m.from, m.to) = (0, 0),
-        Inst::Conv(conv) | Inst::DwConv(conv) => {
+        NpuInst::Load(t) | NpuInst::Store(t) => (t.ddr, t.sram) = (t.ddr % machine.burst, 0),
+        NpuInst::Move(m) => (m.from, m.to) = (0, 0),
+        NpuInst::Conv(conv) | NpuInst::DwConv(conv) => {
             conv.feature.base %= span;
             conv.weights.base %= span;
             conv.acc = 0;
         }
-        Inst::Post(post) => {
+        NpuInst::Post(post) => {
             (post.acc, post.params, post.table, post.output.base) = (0, 0, None, 0);
             if let Some(residual) = &mut post.residual {
                 residual.feature.base %= span;
             }
         }
-        Inst::Signal { .. } | Inst::Wait { .. } | Inst::End => {}
+        NpuInst::Signal { .. } | NpuInst::Wait { .. } | NpuInst::End => {}
     }
     inst
 }
 
 /// Whether the cost takes bounded time: fields come from files. The simulator rejects other instructions.
-pub(super) fn is_bounded(machine: &Machine, inst: &Inst) -> bool {
+pub(super) fn is_bounded(machine: &NpuMachine, inst: &NpuInst) -> bool {
     match inst {
-        Inst::Load(t) | Inst::Store(t) => {
+        NpuInst::Load(t) | NpuInst::Store(t) => {
             t.counts.iter().try_fold(1u64, |n, &c| n.checked_mul(c.into())).is_some_and(|runs| runs <= MAX_STEPS)
         }
-        Inst::Conv(conv) | Inst::DwConv(conv) => {
+        NpuInst::Conv(conv) | NpuInst::DwConv(conv) => {
             let taps = u64::from(conv.kernel[0]) * u64::from(conv.kernel[1]);
             let unit = |n: u16, unit: u32| u64::from(n).div_ceil(unit.into());
             let (kernels, depths) = (unit(conv.kernels, machine.kernels), unit(conv.depth, machine.depth));
-            let channels = if matches!(inst, Inst::DwConv(_)) { kernels } else { depths };
+            let channels = if matches!(inst, NpuInst::DwConv(_)) { kernels } else { depths };
             let steps = (kernels * depths).saturating_add(conv.positions() * channels);
             conv.positions() <= machine.accumulators.into() && taps.saturating_mul(steps) <= MAX_STEPS
         }
-        Inst::Post(post) => {
+        NpuInst::Post(post) => {
             let items =
                 u64::from(post.rows) * u64::from(post.cols) * u64::from(post.kernels).div_ceil(machine.kernels.into());
             items <= u64::from(machine.accumulators)
         }
-        Inst::Move(_) | Inst::Signal { .. } | Inst::Wait { .. } | Inst::End => true,
+        NpuInst::Move(_) | NpuInst::Signal { .. } | NpuInst::Wait { .. } | NpuInst::End => true,
     }
 }
 
 /// Largest number of runs, or of groups and blocks, of an instruction.
 const MAX_STEPS: u64 = 1 << 26;
 
-fn transfer_cost(machine: &Machine, t: &Transfer, latency: u32) -> Cost {
+fn transfer_cost(machine: &NpuMachine, t: &Transfer, latency: u32) -> Cost {
     let (burst, mut bursts) = (u64::from(machine.burst), 0);
     for_each_ddr_run(t, |start, len| bursts += (start + len).div_ceil(burst) - start / burst);
     let ddr_bytes = bursts * burst;
@@ -131,17 +131,17 @@ fn transfer_cost(machine: &Machine, t: &Transfer, latency: u32) -> Cost {
 type BankCounts = [u32; MAX_BANKS];
 
 /// Distinct words of a group of accesses, counted by bank.
-struct Words {
+struct BankedWords {
     shift: u32,
     bank_mask: u64,
     seen: Vec<u64>,
     counts: BankCounts,
 }
 
-impl Words {
-    fn new(machine: &Machine) -> Words {
+impl BankedWords {
+    fn new(machine: &NpuMachine) -> BankedWords {
         let (shift, bank_mask) = (machine.word_bytes.trailing_zeros(), u64::from(machine.banks) - 1);
-        Words { shift, bank_mask, seen: Vec::new(), counts: [0; MAX_BANKS] }
+        BankedWords { shift, bank_mask, seen: Vec::new(), counts: [0; MAX_BANKS] }
     }
 
     fn clear(&mut self) {
@@ -170,20 +170,20 @@ fn largest(counts: &BankCounts) -> u64 {
 
 /// Offset of a block and its contiguous runs relative to it.
 #[derive(Clone, PartialEq, Eq, Hash)]
-struct Pattern {
+struct BlockPattern {
     runs: Vec<(u64, u64)>,
 }
 
 /// Divides `0..extent` into blocks; returns for each its first offset and its pattern, an index into the list of patterns.
-fn blocks(extent: u64, block: u64, offset_runs: impl Fn(u64, u64) -> Vec<(u64, u64)>) -> Blocks {
-    let mut out = Blocks::default();
-    let mut index: FxHashMap<Pattern, usize> = FxHashMap::default();
+fn blocks(extent: u64, block: u64, offset_runs: impl Fn(u64, u64) -> Vec<(u64, u64)>) -> AccessBlocks {
+    let mut out = AccessBlocks::default();
+    let mut index: FxHashMap<BlockPattern, usize> = FxHashMap::default();
     for start in (0..extent).step_by(block as usize) {
         let mut runs = offset_runs(start, (start + block).min(extent));
         runs.sort_unstable();
         let first = runs[0].0;
         runs.iter_mut().for_each(|r| r.0 -= first);
-        let pattern = Pattern { runs };
+        let pattern = BlockPattern { runs };
         let id = *index.entry(pattern.clone()).or_insert_with(|| {
             out.patterns.push(pattern);
             out.patterns.len() - 1
@@ -194,12 +194,12 @@ fn blocks(extent: u64, block: u64, offset_runs: impl Fn(u64, u64) -> Vec<(u64, u
 }
 
 #[derive(Default)]
-struct Blocks {
+struct AccessBlocks {
     list: Vec<(u64, usize)>,
-    patterns: Vec<Pattern>,
+    patterns: Vec<BlockPattern>,
 }
 
-fn channel_blocks(feature: &Feature, channels: u64, block: u64) -> Blocks {
+fn channel_blocks(feature: &Feature, channels: u64, block: u64) -> AccessBlocks {
     blocks(channels, block, |start, end| {
         let mut runs: Vec<(u64, u64)> = Vec::new();
         feature.for_each_channel_run(start..end, |_, offset, len| match runs.last_mut() {
@@ -218,16 +218,16 @@ struct GroupSum {
 }
 
 struct ArrayCost<'a> {
-    machine: &'a Machine,
+    machine: &'a NpuMachine,
     conv: &'a Conv,
     /// Bytes after which banks repeat.
     span: u64,
-    channels: Blocks,
-    kernels: Blocks,
-    depths: Blocks,
+    channels: AccessBlocks,
+    kernels: AccessBlocks,
+    depths: AccessBlocks,
     /// Whether channels go with kernels.
     dw: bool,
-    words: Words,
+    words: BankedWords,
     weights: FxHashMap<(usize, usize, u64), (u64, BankCounts)>,
     /// The distances of a group's positions from the first of them, each list once.
     offsets: Vec<Vec<u64>>,
@@ -251,7 +251,7 @@ struct Groups {
 const GUARD: u64 = 1 << 48;
 
 impl<'a> ArrayCost<'a> {
-    fn new(machine: &'a Machine, conv: &'a Conv, dw: bool) -> Self {
+    fn new(machine: &'a NpuMachine, conv: &'a Conv, dw: bool) -> Self {
         let (kernel_block, depth_block) = (u64::from(machine.kernels), u64::from(machine.depth));
         let (extent, block) = if dw { (conv.kernels, kernel_block) } else { (conv.depth, depth_block) };
         let w = conv.weights;
@@ -267,7 +267,7 @@ impl<'a> ArrayCost<'a> {
                 (start..end).map(|d| (w.depth_offset(d), 1)).collect()
             }),
             dw,
-            words: Words::new(machine),
+            words: BankedWords::new(machine),
             weights: FxHashMap::default(),
             offsets: Vec::new(),
             offset_ids: FxHashMap::default(),
@@ -405,7 +405,7 @@ impl<'a> ArrayCost<'a> {
 
 /// Returns the cycles of a requantization. The pipe takes `post_width` values per cycle, in blocks of kernels of consecutive positions.
 /// The same groups of a residual are read at the same time; a word beyond one per bank and cycle is a stall.
-fn post_cost(machine: &Machine, post: &Post) -> Cost {
+fn post_cost(machine: &NpuMachine, post: &Post) -> Cost {
     let (unit, width) = (u64::from(machine.kernels), u64::from(machine.post_width));
     let positions = u64::from(post.rows) * u64::from(post.cols);
     let items = positions * u64::from(post.kernels).div_ceil(unit);
@@ -413,7 +413,7 @@ fn post_cost(machine: &Machine, post: &Post) -> Cost {
     if let Some(residual) = &post.residual {
         let blocks = channel_blocks(&residual.feature, post.kernels.into(), unit);
         let (per_group, budget) = ((width / unit).max(1), unit.div_ceil(width));
-        let mut words = Words::new(machine);
+        let mut words = BankedWords::new(machine);
         let mut at = 0;
         for &(offset, pattern) in &blocks.list {
             for p in 0..positions {

@@ -4,7 +4,7 @@
 //! 32-bit floats, of which a vector holds as many as of integers, but whose products take one instruction.
 
 use super::values::{Memories, accumulator, input_address};
-use super::{Conv, Fault, Machine};
+use super::{Conv, Fault, NpuMachine};
 use std::ops::Range;
 
 /// Kernels of a panel of weights.
@@ -23,7 +23,7 @@ type Sums = [[i64; LANES]; GROUP];
 
 impl Memories {
     /// Executes `conv`. Each output position is a row of products with each kernel.
-    pub(super) fn dense(&mut self, machine: &Machine, conv: &Conv, at: usize) -> Result<(), Fault> {
+    pub(super) fn dense(&mut self, machine: &NpuMachine, conv: &Conv, at: usize) -> Result<(), Fault> {
         let terms = usize::from(conv.kernel[0]) * usize::from(conv.kernel[1]) * usize::from(conv.depth);
         let blocks = usize::from(conv.kernels).div_ceil(LANES);
         let blocks_at_once = (PANEL_TERMS / terms).max(1);
@@ -36,7 +36,7 @@ impl Memories {
     /// Computes the results of the kernels of some panels, the first of which is panel `first_block`.
     fn convolve(
         &mut self,
-        machine: &Machine,
+        machine: &NpuMachine,
         conv: &Conv,
         first_block: usize,
         panels: &[[f32; LANES]],
@@ -68,7 +68,7 @@ impl Memories {
     /// Adds the sums of consecutive kernels at a position; the kernels of a unit have consecutive accumulators.
     fn accumulate_row(
         &mut self,
-        machine: &Machine,
+        machine: &NpuMachine,
         conv: &Conv,
         [position, kernel]: [usize; 2],
         sums: &[i64],

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A memory of the machine.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-pub enum Memory {
+pub enum AddressSpace {
     /// SRAM, addressed in bytes.
     Sram,
     /// Accumulators, addressed one by one.
@@ -13,9 +13,9 @@ pub enum Memory {
     Ddr,
 }
 
-impl Memory {
+impl AddressSpace {
     /// All memories.
-    pub const ALL: [Memory; 3] = [Memory::Sram, Memory::Accumulators, Memory::Ddr];
+    pub const ALL: [AddressSpace; 3] = [AddressSpace::Sram, AddressSpace::Accumulators, AddressSpace::Ddr];
 }
 
 /// Classes of faults.
@@ -80,7 +80,7 @@ pub struct Fault {
     /// Index of the instruction with which it conflicts.
     pub other: Option<usize>,
     /// The first address that is concerned.
-    pub place: Option<(Memory, u64)>,
+    pub place: Option<(AddressSpace, u64)>,
     /// The violated rule.
     pub reason: &'static str,
 }
@@ -91,7 +91,7 @@ impl Fault {
         Fault { class, at, other: None, place: None, reason }
     }
 
-    pub(super) fn place(mut self, memory: Memory, address: u64) -> Fault {
+    pub(super) fn place(mut self, memory: AddressSpace, address: u64) -> Fault {
         self.place = Some((memory, address));
         self
     }
@@ -104,9 +104,9 @@ impl fmt::Display for Fault {
             write!(f, ", with instruction {other}")?;
         }
         match self.place {
-            Some((Memory::Sram, address)) => write!(f, ", at SRAM byte {address}"),
-            Some((Memory::Accumulators, index)) => write!(f, ", at accumulator {index}"),
-            Some((Memory::Ddr, address)) => write!(f, ", at DDR byte {address}"),
+            Some((AddressSpace::Sram, address)) => write!(f, ", at SRAM byte {address}"),
+            Some((AddressSpace::Accumulators, index)) => write!(f, ", at accumulator {index}"),
+            Some((AddressSpace::Ddr, address)) => write!(f, ", at DDR byte {address}"),
             None => Ok(()),
         }
     }

@@ -1,7 +1,7 @@
 //! Mnemonics and fields of all instruction forms, in order. Words and text are visitors of this declaration; the ops of the
 //! dialect `npu` declare their operands themselves.
 
-use super::{Conv, Feature, Inst, Move, Post, Queue, Residual, Transfer, Unit, Weights};
+use super::{Conv, Feature, Move, NpuInst, Post, Queue, Residual, Transfer, Unit, Weights};
 use crate::fields::{Fields, Visitor, records, words};
 
 words! { Unit { Load = "load", Store = "store", Array = "array", Pipe = "pipe", Mover = "mover" } }
@@ -25,34 +25,34 @@ records! {
 /// The mnemonics; an opcode is an index into them.
 pub const MNEMONICS: [&str; 9] = ["load", "store", "move", "conv", "dwconv", "post", "signal", "wait", "end"];
 
-impl Inst {
+impl NpuInst {
     /// Returns the opcode.
     pub fn opcode(&self) -> usize {
         match self {
-            Inst::Load(_) => 0,
-            Inst::Store(_) => 1,
-            Inst::Move(_) => 2,
-            Inst::Conv(_) => 3,
-            Inst::DwConv(_) => 4,
-            Inst::Post(_) => 5,
-            Inst::Signal { .. } => 6,
-            Inst::Wait { .. } => 7,
-            Inst::End => 8,
+            NpuInst::Load(_) => 0,
+            NpuInst::Store(_) => 1,
+            NpuInst::Move(_) => 2,
+            NpuInst::Conv(_) => 3,
+            NpuInst::DwConv(_) => 4,
+            NpuInst::Post(_) => 5,
+            NpuInst::Signal { .. } => 6,
+            NpuInst::Wait { .. } => 7,
+            NpuInst::End => 8,
         }
     }
 
     /// Returns the instruction of an opcode whose fields are zero.
-    pub fn blank(opcode: usize) -> Option<Inst> {
+    pub fn blank(opcode: usize) -> Option<NpuInst> {
         let all = [
-            Inst::Load(Transfer::default()),
-            Inst::Store(Transfer::default()),
-            Inst::Move(Move::default()),
-            Inst::Conv(Conv::default()),
-            Inst::DwConv(Conv::default()),
-            Inst::Post(Post::default()),
-            Inst::Signal { unit: Unit::Load, token: 0 },
-            Inst::Wait { queue: Queue::Load, token: 0 },
-            Inst::End,
+            NpuInst::Load(Transfer::default()),
+            NpuInst::Store(Transfer::default()),
+            NpuInst::Move(Move::default()),
+            NpuInst::Conv(Conv::default()),
+            NpuInst::DwConv(Conv::default()),
+            NpuInst::Post(Post::default()),
+            NpuInst::Signal { unit: Unit::Load, token: 0 },
+            NpuInst::Wait { queue: Queue::Load, token: 0 },
+            NpuInst::End,
         ];
         all.get(opcode).copied()
     }
@@ -63,19 +63,19 @@ impl Inst {
     /// Those of the visitor.
     pub fn visit_fields<V: Visitor>(&mut self, v: &mut V) -> Result<(), V::Error> {
         match self {
-            Inst::Load(t) | Inst::Store(t) => t.visit_fields(v),
-            Inst::Move(m) => m.visit_fields(v),
-            Inst::Conv(conv) | Inst::DwConv(conv) => conv.visit_fields(v),
-            Inst::Post(post) => post.visit_fields(v),
-            Inst::Signal { unit, token } => {
+            NpuInst::Load(t) | NpuInst::Store(t) => t.visit_fields(v),
+            NpuInst::Move(m) => m.visit_fields(v),
+            NpuInst::Conv(conv) | NpuInst::DwConv(conv) => conv.visit_fields(v),
+            NpuInst::Post(post) => post.visit_fields(v),
+            NpuInst::Signal { unit, token } => {
                 unit.visit("unit", v)?;
                 token.visit("token", v)
             }
-            Inst::Wait { queue, token } => {
+            NpuInst::Wait { queue, token } => {
                 queue.visit("queue", v)?;
                 token.visit("token", v)
             }
-            Inst::End => Ok(()),
+            NpuInst::End => Ok(()),
         }
     }
 }

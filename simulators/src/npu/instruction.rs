@@ -221,7 +221,7 @@ pub enum Queue {
 
 /// An instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Inst {
+pub enum NpuInst {
     /// DDR to SRAM.
     Load(Transfer),
     /// SRAM to DDR.
@@ -253,16 +253,16 @@ pub enum Inst {
     End,
 }
 
-impl Inst {
+impl NpuInst {
     /// Returns the unit that executes the instruction; `None` for tokens and the end.
     pub fn unit(&self) -> Option<Unit> {
         match self {
-            Inst::Load(_) => Some(Unit::Load),
-            Inst::Store(_) => Some(Unit::Store),
-            Inst::Conv(_) | Inst::DwConv(_) => Some(Unit::Array),
-            Inst::Post(_) => Some(Unit::Pipe),
-            Inst::Move(_) => Some(Unit::Mover),
-            Inst::Signal { .. } | Inst::Wait { .. } | Inst::End => None,
+            NpuInst::Load(_) => Some(Unit::Load),
+            NpuInst::Store(_) => Some(Unit::Store),
+            NpuInst::Conv(_) | NpuInst::DwConv(_) => Some(Unit::Array),
+            NpuInst::Post(_) => Some(Unit::Pipe),
+            NpuInst::Move(_) => Some(Unit::Mover),
+            NpuInst::Signal { .. } | NpuInst::Wait { .. } | NpuInst::End => None,
         }
     }
 }

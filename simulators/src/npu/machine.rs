@@ -15,7 +15,7 @@ pub enum Interlock {
 
 /// The parameters of the machine. The defaults are those of a machine of 256 MACs per cycle.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Machine {
+pub struct NpuMachine {
     /// Kernels in parallel, 1 to 256; also channels of `dwconv`, and accumulators that are consecutive.
     pub kernels: u32,
     /// Depth values in parallel, 1 to 256.
@@ -58,9 +58,9 @@ pub struct Machine {
     pub interlock: Interlock,
 }
 
-impl Default for Machine {
-    fn default() -> Machine {
-        Machine {
+impl Default for NpuMachine {
+    fn default() -> NpuMachine {
+        NpuMachine {
             kernels: 8,
             depth: 8,
             positions: 4,
@@ -85,7 +85,7 @@ impl Default for Machine {
     }
 }
 
-impl Machine {
+impl NpuMachine {
     /// Returns the multiplications per cycle of the array.
     pub fn macs(&self) -> u64 {
         u64::from(self.kernels) * u64::from(self.depth) * u64::from(self.positions)

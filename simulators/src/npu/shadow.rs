@@ -1,6 +1,6 @@
 //! Happens-before: vector clocks, and the last accesses of each address.
 
-use super::{Fault, FaultClass, Memory, Unit};
+use super::{AddressSpace, Fault, FaultClass, Unit};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -177,11 +177,11 @@ pub(super) fn first_poison(initialized: &[bool], ranges: &[Range<u64>]) -> Optio
 
 /// The shadows of all memories.
 #[derive(Default)]
-pub(super) struct Shadows([Shadow; Memory::ALL.len()]);
+pub(super) struct Shadows([Shadow; AddressSpace::ALL.len()]);
 
 impl Shadows {
     /// Returns the shadow of a memory.
-    pub fn of(&mut self, memory: Memory) -> &mut Shadow {
+    pub fn of(&mut self, memory: AddressSpace) -> &mut Shadow {
         &mut self.0[memory as usize]
     }
 }

@@ -9,19 +9,20 @@
 //! before it. Signals of one token must be ordered among each other, and so must its waits, so that the n-th wait always
 //! acquires the n-th signal.
 
-use super::access::{Access, Sizes, accesses};
-use super::cost::{Costs, is_bounded};
+use super::access::{AccessSet, MemorySizes, accesses};
+use super::cost::{CostCache, is_bounded};
 use super::shadow::{Clock, QUEUES, Shadows, Token, UNITS, first_poison};
 use super::values::{Ddr, Memories};
 use super::{
-    Fault, FaultClass, Inst, Interlock, Machine, Memory, NUM_TOKENS, Queue, Span, Statistics, Transfer, Unit, check,
+    AddressSpace, Fault, FaultClass, Interlock, NUM_TOKENS, NpuInst, NpuMachine, Queue, Span, Statistics, Transfer,
+    Unit, check,
 };
 use std::collections::VecDeque;
 
 /// A machine that runs programs.
 #[derive(Clone, Debug)]
 pub struct Simulator {
-    machine: Machine,
+    machine: NpuMachine,
     /// Whether statistics have a trace.
     pub trace: bool,
     /// Largest number of products and of moved bytes of a program.
@@ -32,12 +33,12 @@ pub struct Simulator {
 
 impl Simulator {
     /// Creates a simulator without a trace.
-    pub fn new(machine: Machine) -> Simulator {
+    pub fn new(machine: NpuMachine) -> Simulator {
         Simulator { machine, trace: false, limit: 1 << 42, fill: 0 }
     }
 
     /// Returns the machine.
-    pub fn machine(&self) -> &Machine {
+    pub fn machine(&self) -> &NpuMachine {
         &self.machine
     }
 
@@ -45,12 +46,12 @@ impl Simulator {
     ///
     /// # Errors
     /// The first fault. The contents of DDR are unspecified then.
-    pub fn run(&mut self, program: &[Inst], ddr: &mut Ddr) -> Result<Statistics, Fault> {
+    pub fn run(&mut self, program: &[NpuInst], ddr: &mut Ddr) -> Result<Statistics, Fault> {
         self.check(program)?;
         if ddr.bytes.len() != ddr.initialized.len() {
             return Err(Fault::new(FaultClass::Bounds, 0, "DDR has not one flag per byte"));
         }
-        Run::new(self, program, Some(ddr)).run()
+        SimulationRun::new(self, program, Some(ddr)).run()
     }
 
     /// Counts the cycles of a program that [`Simulator::run`] accepts, without its values: addresses, hazards and poison are not
@@ -58,14 +59,14 @@ impl Simulator {
     ///
     /// # Errors
     /// Invalid fields, deadlocks, tokens without an order, and work beyond the limit.
-    pub fn time(&self, program: &[Inst]) -> Result<Statistics, Fault> {
+    pub fn time(&self, program: &[NpuInst]) -> Result<Statistics, Fault> {
         self.check(program)?;
-        Run::new(self, program, None).run()
+        SimulationRun::new(self, program, None).run()
     }
 
-    fn check(&self, program: &[Inst]) -> Result<(), Fault> {
+    fn check(&self, program: &[NpuInst]) -> Result<(), Fault> {
         self.machine.check().map_err(|rule| Fault::new(FaultClass::Field, 0, rule))?;
-        match program.iter().position(|inst| *inst == Inst::End) {
+        match program.iter().position(|inst| *inst == NpuInst::End) {
             Some(end) if end + 1 == program.len() => Ok(()),
             Some(end) => Err(Fault::new(FaultClass::End, end, "'end' is not the last instruction")),
             None => Err(Fault::new(FaultClass::End, program.len(), "the program has no 'end'")),
@@ -97,13 +98,13 @@ struct UnitState {
     history: Vec<(usize, u64)>,
 }
 
-struct Run<'a> {
+struct SimulationRun<'a> {
     simulator: &'a Simulator,
-    machine: &'a Machine,
-    program: &'a [Inst],
+    machine: &'a NpuMachine,
+    program: &'a [NpuInst],
     /// DDR, SRAM and accumulators; `None` if only cycles are counted.
     data: Option<(&'a mut Ddr, Memories)>,
-    costs: Costs<'a>,
+    costs: CostCache<'a>,
     shadows: Shadows,
     queues: [QueueState; QUEUES],
     units: [UnitState; UNITS],
@@ -123,16 +124,16 @@ enum Event {
     Issue(usize),
 }
 
-impl<'a> Run<'a> {
-    fn new(simulator: &'a Simulator, program: &'a [Inst], ddr: Option<&'a mut Ddr>) -> Self {
+impl<'a> SimulationRun<'a> {
+    fn new(simulator: &'a Simulator, program: &'a [NpuInst], ddr: Option<&'a mut Ddr>) -> Self {
         let machine = &simulator.machine;
         let statistics = Statistics { peak_macs: machine.macs(), ..Statistics::default() };
-        Run {
+        SimulationRun {
             simulator,
             machine,
             program,
             data: ddr.map(|ddr| (ddr, Memories::new(machine, simulator.fill))),
-            costs: Costs::new(machine),
+            costs: CostCache::new(machine),
             shadows: Shadows::default(),
             queues: Default::default(),
             units: Default::default(),
@@ -152,7 +153,7 @@ impl<'a> Run<'a> {
             match issues.chain(dispatch).min_by_key(|(cycle, _)| *cycle) {
                 Some((cycle, Event::Dispatch)) => self.dispatch(cycle),
                 Some((cycle, Event::Issue(queue))) => self.issue(queue, cycle)?,
-                None if self.program[self.next] == Inst::End && self.queues.iter().all(|q| q.waiting.is_empty()) => {
+                None if self.program[self.next] == NpuInst::End && self.queues.iter().all(|q| q.waiting.is_empty()) => {
                     break;
                 }
                 None => return Err(self.deadlock()),
@@ -171,10 +172,10 @@ impl<'a> Run<'a> {
         Fault::new(FaultClass::Deadlock, at, "a wait for a token that is never signalled")
     }
 
-    fn queue_of(inst: &Inst) -> Queue {
+    fn queue_of(inst: &NpuInst) -> Queue {
         match inst {
-            Inst::Signal { unit, .. } => unit.queue(),
-            Inst::Wait { queue, .. } => *queue,
+            NpuInst::Signal { unit, .. } => unit.queue(),
+            NpuInst::Wait { queue, .. } => *queue,
             _ => inst.unit().map_or(Queue::Execute, Unit::queue),
         }
     }
@@ -191,7 +192,7 @@ impl<'a> Run<'a> {
     /// Returns the cycle of the next dispatch; `None` at the end and while the queue is full.
     fn dispatch_cycle(&self) -> Option<u64> {
         let inst = &self.program[self.next];
-        if *inst == Inst::End {
+        if *inst == NpuInst::End {
             return None;
         }
         let queue = Self::queue_of(inst);
@@ -215,7 +216,7 @@ impl<'a> Run<'a> {
         let &(at, dispatched) = state.waiting.front()?;
         let ready = dispatched.max(state.next);
         match &self.program[at] {
-            Inst::Wait { token, .. } => {
+            NpuInst::Wait { token, .. } => {
                 let pending = self.tokens.get(usize::from(*token)).map(|token| token.pending.front());
                 // A token that does not exist is a fault at issue.
                 pending.map_or(Some(ready), |signal| Some(ready.max(signal?.0)))
@@ -238,8 +239,8 @@ impl<'a> Run<'a> {
         self.queues[queue].next = cycle + 1;
         self.queues[queue].freed = cycle;
         match *inst {
-            Inst::Signal { unit, token } => self.signal(queue, unit as usize, token, cycle, at)?,
-            Inst::Wait { token, .. } => {
+            NpuInst::Signal { unit, token } => self.signal(queue, unit as usize, token, cycle, at)?,
+            NpuInst::Wait { token, .. } => {
                 self.statistics.stalls.token += cycle - ready;
                 self.wait(queue, token, at)?;
             }
@@ -284,7 +285,7 @@ impl<'a> Run<'a> {
             self.complete(unit, &[], clock, cycle, at);
             return Ok(());
         };
-        let sizes = Sizes {
+        let sizes = MemorySizes {
             sram: self.machine.sram_bytes.into(),
             accumulators: self.machine.accumulators.into(),
             ddr: ddr.bytes.len() as u64,
@@ -301,14 +302,14 @@ impl<'a> Run<'a> {
     }
 
     /// Counts the work of an instruction before it is enumerated.
-    fn charge(&mut self, inst: &Inst, at: usize) -> Result<(), Fault> {
+    fn charge(&mut self, inst: &NpuInst, at: usize) -> Result<(), Fault> {
         let product = |n: u64, counts: &[u32]| counts.iter().fold(n, |n, &c| n.saturating_mul(c.into()));
         let work = match inst {
-            Inst::Conv(conv) | Inst::DwConv(conv) => conv.macs(),
-            Inst::Post(post) => u64::from(post.rows) * u64::from(post.cols) * u64::from(post.kernels),
-            Inst::Load(t) | Inst::Store(t) => product(t.run.into(), &t.counts),
-            Inst::Move(m) => product(m.slice.into(), &m.counts),
-            Inst::Signal { .. } | Inst::Wait { .. } | Inst::End => 0,
+            NpuInst::Conv(conv) | NpuInst::DwConv(conv) => conv.macs(),
+            NpuInst::Post(post) => u64::from(post.rows) * u64::from(post.cols) * u64::from(post.kernels),
+            NpuInst::Load(t) | NpuInst::Store(t) => product(t.run.into(), &t.counts),
+            NpuInst::Move(m) => product(m.slice.into(), &m.counts),
+            NpuInst::Signal { .. } | NpuInst::Wait { .. } | NpuInst::End => 0,
         };
         self.work = self.work.saturating_add(work);
         if self.work > self.simulator.limit || !is_bounded(self.machine, inst) {
@@ -318,7 +319,7 @@ impl<'a> Run<'a> {
     }
 
     /// Rejects conflicts with instructions that the clock does not know, or waits for them; returns the start.
-    fn order(&mut self, unit: Unit, all: &[Access], clock: &mut Clock, cycle: u64, at: usize) -> Result<u64, Fault> {
+    fn order(&mut self, unit: Unit, all: &[AccessSet], clock: &mut Clock, cycle: u64, at: usize) -> Result<u64, Fault> {
         // A unit executes in order: its own instructions are known.
         clock.done[unit as usize] = u32::MAX;
         let mut start = cycle;
@@ -339,13 +340,13 @@ impl<'a> Run<'a> {
         Ok(start)
     }
 
-    fn check_poison(&self, accesses: &[Access], at: usize) -> Result<(), Fault> {
+    fn check_poison(&self, accesses: &[AccessSet], at: usize) -> Result<(), Fault> {
         let Some((ddr, memories)) = &self.data else { return Ok(()) };
         for access in accesses.iter().filter(|access| access.uses) {
             let flags = match access.memory {
-                Memory::Sram => &memories.sram_initialized,
-                Memory::Accumulators => &memories.accumulators_initialized,
-                Memory::Ddr => &ddr.initialized,
+                AddressSpace::Sram => &memories.sram_initialized,
+                AddressSpace::Accumulators => &memories.accumulators_initialized,
+                AddressSpace::Ddr => &ddr.initialized,
             };
             if let Some(address) = first_poison(flags, &access.ranges) {
                 let fault = Fault::new(FaultClass::Poison, at, "a value that was never written takes part");
@@ -355,7 +356,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    fn complete(&mut self, unit: Unit, accesses: &[Access], mut clock: Clock, start: u64, at: usize) {
+    fn complete(&mut self, unit: Unit, accesses: &[AccessSet], mut clock: Clock, start: u64, at: usize) {
         let cost = self.costs.of(&self.program[at]);
         self.count(&self.program[at]);
         let state = &mut self.units[unit as usize];
@@ -371,7 +372,7 @@ impl<'a> Run<'a> {
         for access in accesses {
             let shadow = self.shadows.of(access.memory);
             access.ranges.iter().for_each(|range| shadow.record(range, access.writes, unit as usize, number));
-            if access.memory == Memory::Sram {
+            if access.memory == AddressSpace::Sram {
                 let end = access.ranges.last().map_or(0, |range| range.end);
                 statistics.sram_peak = statistics.sram_peak.max(end);
             }
@@ -387,26 +388,26 @@ impl<'a> Run<'a> {
     }
 
     /// Counts the products and bytes of an instruction.
-    fn count(&mut self, inst: &Inst) {
+    fn count(&mut self, inst: &NpuInst) {
         let bytes = |t: &Transfer| t.counts.iter().fold(u64::from(t.run), |n, &c| n.saturating_mul(c.into()));
         match inst {
-            Inst::Load(t) => self.statistics.ddr_bytes_read += bytes(t),
-            Inst::Store(t) => self.statistics.ddr_bytes_written += bytes(t),
-            Inst::Conv(conv) | Inst::DwConv(conv) => self.statistics.macs += conv.macs(),
+            NpuInst::Load(t) => self.statistics.ddr_bytes_read += bytes(t),
+            NpuInst::Store(t) => self.statistics.ddr_bytes_written += bytes(t),
+            NpuInst::Conv(conv) | NpuInst::DwConv(conv) => self.statistics.macs += conv.macs(),
             _ => {}
         }
     }
 
-    fn execute(&mut self, inst: &Inst, at: usize) -> Result<(), Fault> {
+    fn execute(&mut self, inst: &NpuInst, at: usize) -> Result<(), Fault> {
         let Some((ddr, memories)) = &mut self.data else { return Ok(()) };
         match inst {
-            Inst::Load(t) => memories.load(t, ddr),
-            Inst::Store(t) => memories.store(t, ddr),
-            Inst::Move(m) => memories.move_slices(m),
-            Inst::Conv(conv) => memories.conv(self.machine, conv, false, at)?,
-            Inst::DwConv(conv) => memories.conv(self.machine, conv, true, at)?,
-            Inst::Post(post) => memories.post(self.machine, post, at)?,
-            Inst::Signal { .. } | Inst::Wait { .. } | Inst::End => {}
+            NpuInst::Load(t) => memories.load(t, ddr),
+            NpuInst::Store(t) => memories.store(t, ddr),
+            NpuInst::Move(m) => memories.move_slices(m),
+            NpuInst::Conv(conv) => memories.conv(self.machine, conv, false, at)?,
+            NpuInst::DwConv(conv) => memories.conv(self.machine, conv, true, at)?,
+            NpuInst::Post(post) => memories.post(self.machine, post, at)?,
+            NpuInst::Signal { .. } | NpuInst::Wait { .. } | NpuInst::End => {}
         }
         Ok(())
     }

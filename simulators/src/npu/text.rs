@@ -9,12 +9,12 @@
 //!
 //! Fields are in the order of their declaration. `#` begins a comment.
 
-use super::Inst;
+use super::NpuInst;
 use super::fields::MNEMONICS;
-use crate::fields::text::{Parser, Printer, TextError, lines};
+use crate::fields::text::{FieldTextParser, Printer, TextError, lines};
 use std::fmt::{self, Write};
 
-impl fmt::Display for Inst {
+impl fmt::Display for NpuInst {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut printer = Printer::default();
         let Ok(()) = { *self }.visit_fields(&mut printer);
@@ -24,7 +24,7 @@ impl fmt::Display for Inst {
 }
 
 /// Returns the text of a program.
-pub fn disassemble(program: &[Inst]) -> String {
+pub fn disassemble(program: &[NpuInst]) -> String {
     program.iter().fold(String::new(), |mut text, inst| {
         let _ = writeln!(text, "{inst}");
         text
@@ -35,19 +35,19 @@ pub fn disassemble(program: &[Inst]) -> String {
 ///
 /// # Errors
 /// The first line that is not an instruction.
-pub fn assemble(text: &str) -> Result<Vec<Inst>, TextError> {
+pub fn assemble(text: &str) -> Result<Vec<NpuInst>, TextError> {
     lines(text).map(|(i, line)| line.parse().map_err(|reason| TextError { line: i, reason })).collect()
 }
 
-impl std::str::FromStr for Inst {
+impl std::str::FromStr for NpuInst {
     type Err = String;
 
     /// Reads one instruction.
-    fn from_str(text: &str) -> Result<Inst, String> {
-        let mut parser = Parser::new(text);
+    fn from_str(text: &str) -> Result<NpuInst, String> {
+        let mut parser = FieldTextParser::new(text);
         let mnemonic = parser.name().to_owned();
         let opcode = MNEMONICS.iter().position(|&name| name == mnemonic);
-        let mut inst = opcode.and_then(Inst::blank).ok_or_else(|| format!("'{mnemonic}' is no instruction"))?;
+        let mut inst = opcode.and_then(NpuInst::blank).ok_or_else(|| format!("'{mnemonic}' is no instruction"))?;
         inst.visit_fields(&mut parser)?;
         if parser.rest.is_empty() { Ok(inst) } else { Err(format!("'{}' after the last field", parser.rest)) }
     }

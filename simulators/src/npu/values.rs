@@ -1,7 +1,7 @@
 //! The values of instructions, exact. Accesses are checked before; no index here is out of bounds.
 
-use super::access::{Access, for_each_run, offset};
-use super::{Conv, Fault, FaultClass, Feature, Machine, Memory, Move, Post, Residual, Transfer};
+use super::access::{AccessSet, for_each_run, offset};
+use super::{AddressSpace, Conv, Fault, FaultClass, Feature, Move, NpuMachine, Post, Residual, Transfer};
 
 /// Bytes of DDR, with a flag for each whether it is initialized.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -45,7 +45,7 @@ pub(super) struct Memories {
 
 impl Memories {
     /// Creates memories of poison, with `fill` as their bytes.
-    pub fn new(machine: &Machine, fill: u8) -> Memories {
+    pub fn new(machine: &NpuMachine, fill: u8) -> Memories {
         let (bytes, accumulators) = (machine.sram_bytes as usize, machine.accumulators as usize);
         Memories {
             sram: vec![fill; bytes],
@@ -56,12 +56,12 @@ impl Memories {
     }
 
     /// Marks the results of array and pipe as initialized.
-    pub fn initialize<'a>(&mut self, written: impl Iterator<Item = &'a Access>) {
+    pub fn initialize<'a>(&mut self, written: impl Iterator<Item = &'a AccessSet>) {
         for access in written {
             let flags = match access.memory {
-                Memory::Sram => &mut self.sram_initialized,
-                Memory::Accumulators => &mut self.accumulators_initialized,
-                Memory::Ddr => continue,
+                AddressSpace::Sram => &mut self.sram_initialized,
+                AddressSpace::Accumulators => &mut self.accumulators_initialized,
+                AddressSpace::Ddr => continue,
             };
             access.ranges.iter().for_each(|r| flags[r.start as usize..r.end as usize].fill(true));
         }
@@ -97,7 +97,7 @@ impl Memories {
     }
 
     /// Executes `conv` or `dwconv`.
-    pub fn conv(&mut self, machine: &Machine, conv: &Conv, dw: bool, at: usize) -> Result<(), Fault> {
+    pub fn conv(&mut self, machine: &NpuMachine, conv: &Conv, dw: bool, at: usize) -> Result<(), Fault> {
         if dw { self.depthwise(machine, conv, at) } else { self.dense(machine, conv, at) }
     }
 
@@ -131,7 +131,7 @@ impl Memories {
     }
 
     /// All channels of an output position at once.
-    fn depthwise(&mut self, machine: &Machine, conv: &Conv, at: usize) -> Result<(), Fault> {
+    fn depthwise(&mut self, machine: &NpuMachine, conv: &Conv, at: usize) -> Result<(), Fault> {
         let weights = self.depthwise_weights(conv);
         let taps = usize::from(conv.kernel[0]) * usize::from(conv.kernel[1]);
         let channels = usize::from(conv.kernels);
@@ -163,14 +163,14 @@ impl Memories {
         let old = if conv.accumulate { self.accumulators[index].into() } else { 0 };
         let Ok(sum) = i32::try_from(sum + old) else {
             let fault = Fault::new(FaultClass::Overflow, at, "a sum exceeds 32 bits");
-            return Err(fault.place(Memory::Accumulators, index as u64));
+            return Err(fault.place(AddressSpace::Accumulators, index as u64));
         };
         self.accumulators[index] = sum;
         Ok(())
     }
 
     /// Executes `post`.
-    pub fn post(&mut self, machine: &Machine, post: &Post, at: usize) -> Result<(), Fault> {
+    pub fn post(&mut self, machine: &NpuMachine, post: &Post, at: usize) -> Result<(), Fault> {
         let outputs = position_addresses(&post.output, post);
         let mut values = vec![0; outputs.len()];
         let (unit, residual) = (machine.kernels as usize, post.residual.map(|r| (r, Rounding::new(r.shift.into()))));
@@ -184,7 +184,7 @@ impl Memories {
             let (bias, scale, shift) = (i64::from(word(0)), word(1), word(2) as u32);
             if shift > 62 {
                 let fault = Fault::new(FaultClass::Field, at, "a shift is at most 62");
-                return Err(fault.place(Memory::Sram, from as u64 + 8));
+                return Err(fault.place(AddressSpace::Sram, from as u64 + 8));
             }
             let table = post.table.map(|t| t as usize + k * post.table_stride as usize);
             let channel = post.output.chan_offset(k as u64) as usize;
@@ -225,7 +225,7 @@ pub(super) fn input_address(conv: &Conv, position: usize, tap: usize) -> Option<
 
 /// Returns the index of an accumulator.
 #[inline]
-pub(super) fn accumulator(machine: &Machine, acc: u32, positions: usize, p: usize, k: usize) -> usize {
+pub(super) fn accumulator(machine: &NpuMachine, acc: u32, positions: usize, p: usize, k: usize) -> usize {
     let unit = machine.kernels as usize;
     acc as usize + ((k / unit) * positions + p) * unit + k % unit
 }

@@ -1,13 +1,13 @@
 //! Instructions as bytes: the opcode, and the fields in the order of their declaration, little-endian. Words, flags and the
 //! presence of an optional value take a byte.
 
-use super::{Inst, Machine};
-use crate::fields::bytes::{Reader, Writer};
+use super::{NpuInst, NpuMachine};
+use crate::fields::bytes::{FieldReader, FieldWriter};
 use crate::{Binary, BinaryError};
 
 /// Returns the bytes of a program.
-pub fn encode(program: &[Inst]) -> Vec<u8> {
-    let mut writer = Writer(Vec::new());
+pub fn encode(program: &[NpuInst]) -> Vec<u8> {
+    let mut writer = FieldWriter(Vec::new());
     for inst in program {
         writer.0.push(inst.opcode() as u8);
         let Ok(()) = { *inst }.visit_fields(&mut writer);
@@ -19,12 +19,12 @@ pub fn encode(program: &[Inst]) -> Vec<u8> {
 ///
 /// # Errors
 /// An unknown opcode or word, and an end within an instruction.
-pub fn decode(bytes: &[u8]) -> Result<Vec<Inst>, BinaryError> {
-    let mut reader = Reader { bytes, at: 0 };
+pub fn decode(bytes: &[u8]) -> Result<Vec<NpuInst>, BinaryError> {
+    let mut reader = FieldReader { bytes, at: 0 };
     let mut program = Vec::new();
     while reader.at < bytes.len() {
         let opcode = usize::from(bytes[reader.at]);
-        let mut inst = Inst::blank(opcode).ok_or(BinaryError { at: reader.at, reason: "an unknown opcode" })?;
+        let mut inst = NpuInst::blank(opcode).ok_or(BinaryError { at: reader.at, reason: "an unknown opcode" })?;
         reader.at += 1;
         inst.visit_fields(&mut reader)?;
         program.push(inst);
@@ -34,9 +34,9 @@ pub fn decode(bytes: &[u8]) -> Result<Vec<Inst>, BinaryError> {
 
 /// A program with its constants and the places of its operands and results in DDR: the sections of a binary.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Image {
+pub struct ProgramImage {
     /// The instructions.
-    pub code: Vec<Inst>,
+    pub code: Vec<NpuInst>,
     /// Constants, from byte 0 of DDR.
     pub constants: Vec<u8>,
     /// Bytes of DDR.
@@ -50,10 +50,10 @@ pub struct Image {
 /// The name of the machine in binaries.
 pub const NAME: &str = "npu";
 
-impl Image {
+impl ProgramImage {
     /// Returns the binary for a machine. Its sections are code, constants, and the numbers of the map: bytes of DDR, number of
     /// operands, and first bytes.
-    pub fn to_binary(&self, machine: &Machine) -> Binary {
+    pub fn to_binary(&self, machine: &NpuMachine) -> Binary {
         let numbers = [self.ddr_bytes, self.operands.len() as u32];
         let offsets = self.operands.iter().chain(&self.results).copied();
         let map = numbers.into_iter().chain(offsets).flat_map(u32::to_le_bytes).collect();
@@ -65,7 +65,7 @@ impl Image {
     ///
     /// # Errors
     /// A binary for another machine, and sections that are not those of a program.
-    pub fn from_binary(binary: &Binary, machine: &Machine) -> Result<Image, BinaryError> {
+    pub fn from_binary(binary: &Binary, machine: &NpuMachine) -> Result<ProgramImage, BinaryError> {
         let fail = |reason| Err(BinaryError { at: 0, reason });
         if binary.machine != NAME || binary.hash != machine.hash() {
             return fail("a program of another machine");
@@ -81,7 +81,7 @@ impl Image {
             return fail("a place beyond DDR");
         }
         let (operands, results) = offsets.split_at(*count as usize);
-        Ok(Image {
+        Ok(ProgramImage {
             code: decode(code)?,
             constants: constants.clone(),
             ddr_bytes: *ddr_bytes,

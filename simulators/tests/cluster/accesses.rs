@@ -1,6 +1,6 @@
 //! Sets of bytes.
 
-use crate::random::Rng;
+use super::random::Rng;
 use gradus_simulators::cluster::Runs;
 use std::collections::BTreeSet;
 

@@ -1,9 +1,9 @@
 //! Bytes and text: round trips, and damaged input.
 
-use crate::random::{Rng, cases};
+use super::random::{Rng, cases};
 use gradus_simulators::cluster::text::{assemble, disassemble};
 use gradus_simulators::cluster::*;
-use gradus_simulators::fields::{Group, Visitor};
+use gradus_simulators::fields::{GroupKind, Visitor};
 use gradus_simulators::{Binary, BinaryError};
 use std::convert::Infallible;
 
@@ -26,11 +26,11 @@ impl Visitor for Random<'_> {
         Ok(self.0.chance(50))
     }
 
-    fn begin(&mut self, _: &'static str, _: Group) -> Result<(), Infallible> {
+    fn begin(&mut self, _: &'static str, _: GroupKind) -> Result<(), Infallible> {
         Ok(())
     }
 
-    fn end(&mut self, _: Group) -> Result<(), Infallible> {
+    fn end(&mut self, _: GroupKind) -> Result<(), Infallible> {
         Ok(())
     }
 }
@@ -104,22 +104,22 @@ fn records_are_refused_at_their_bytes() {
 #[test]
 fn binaries_are_those_of_their_machine() {
     let mut rng = Rng(4);
-    let program = Program {
+    let program = ClusterProgram {
         records: (0..5).map(|i| vec![Record::Notify { clusters: i, event: 7 }; 3]).collect(),
         constants: rng.bytes(90),
         ddr_bytes: 1000,
         operands: vec![Extent { offset: 96, bytes: 100 }, Extent { offset: 200, bytes: 50 }],
         results: vec![Extent { offset: 300, bytes: 700 }],
     };
-    let machine = Machine::default();
+    let machine = ClusterMachine::default();
     let binary = Binary::read(&program.to_binary(&machine).write()).expect("a binary");
-    assert_eq!(Program::from_binary(&binary, &machine), Ok(program.clone()));
-    let other = Machine { ddr_rate: 8, ..Machine::default() };
+    assert_eq!(ClusterProgram::from_binary(&binary, &machine), Ok(program.clone()));
+    let other = ClusterMachine { ddr_rate: 8, ..ClusterMachine::default() };
     let refused = |at, reason| Err(BinaryError { at, reason });
-    assert_eq!(Program::from_binary(&binary, &other), refused(0, "a program of another machine"));
+    assert_eq!(ClusterProgram::from_binary(&binary, &other), refused(0, "a program of another machine"));
     let with = |results: Extent| {
-        let program = Program { results: vec![results], ..program.clone() };
-        Program::from_binary(&program.to_binary(&machine), &machine)
+        let program = ClusterProgram { results: vec![results], ..program.clone() };
+        ClusterProgram::from_binary(&program.to_binary(&machine), &machine)
     };
     let beyond = refused(24, "an operand, a result or the constants end beyond DDR");
     assert_eq!(with(Extent { offset: 300, bytes: 701 }), beyond);
@@ -129,7 +129,7 @@ fn binaries_are_those_of_their_machine() {
 
 #[test]
 fn parameters_are_named_and_hashed() {
-    let mut machine = Machine::default();
+    let mut machine = ClusterMachine::default();
     assert_eq!(machine.check(), Ok(()));
     let hash = machine.hash();
     for i in 0..machine.parameters().len() {
@@ -143,11 +143,11 @@ fn parameters_are_named_and_hashed() {
 
 #[test]
 fn damaged_binaries_are_refused_or_safe() {
-    let (mut rng, machine) = (Rng(5), crate::programs::machine());
+    let (mut rng, machine) = (Rng(5), super::programs::machine());
     let simulator = Simulator { limit: 1 << 24, ..Simulator::new(machine.clone()) };
     let (mut decoded, mut accepted, mut count) = (0, 0, 0);
     while count < cases("GRADUS_CLUSTER_BINARIES", 100_000) {
-        let case = crate::programs::random_case(&mut rng);
+        let case = super::programs::random_case(&mut rng);
         let binary = case.program.to_binary(&machine);
         for _ in 0..200 {
             count += 1;
@@ -155,7 +155,7 @@ fn damaged_binaries_are_refused_or_safe() {
             for _ in 0..rng.range(1, 3) {
                 damage(&mut binary, &mut rng);
             }
-            let Ok(program) = Program::from_binary(&binary, &machine) else { continue };
+            let Ok(program) = ClusterProgram::from_binary(&binary, &machine) else { continue };
             decoded += 1;
             assert_eq!(program.to_binary(&machine), binary);
             let mut ddr = vec![0; program.ddr_bytes.min(1 << 20) as usize];
@@ -206,10 +206,10 @@ fn damaged_text_is_refused_or_safe() {
 #[test]
 fn hostile_fields_are_refused_without_overflow() {
     let mut rng = Rng(7);
-    let machine = crate::programs::machine();
+    let machine = super::programs::machine();
     for _ in 0..cases("GRADUS_CLUSTER_HOSTILE", 20_000) {
         let records = random_records(&mut rng);
-        let program = Program { records, ddr_bytes: u32::MAX, ..Program::default() };
+        let program = ClusterProgram { records, ddr_bytes: u32::MAX, ..ClusterProgram::default() };
         let _ = check(&program, &machine);
         for (here, record) in program.records.iter().enumerate().flat_map(|(i, r)| r.iter().map(move |r| (i, r))) {
             let mut total = 0u64;

@@ -1,17 +1,17 @@
 //! The faults that the check reports, each with its records and bytes.
 
-use crate::layers::dense;
-use crate::programs::machine;
+use super::layers::dense;
+use super::programs::machine;
 use gradus_simulators::cluster::*;
 
 const OPERAND: Extent = Extent { offset: 1024, bytes: 512 };
 
-fn program(records: Vec<Vec<Record>>) -> Program {
-    Program { records, constants: vec![1; 1024], ddr_bytes: 4096, operands: vec![OPERAND], results: Vec::new() }
+fn program(records: Vec<Vec<Record>>) -> ClusterProgram {
+    ClusterProgram { records, constants: vec![1; 1024], ddr_bytes: 4096, operands: vec![OPERAND], results: Vec::new() }
 }
 
 fn transfer(from: u32, to: u32, bytes: u32) -> Transfer {
-    let place = |offset| Place { offset, row: 0, pixel: 0 };
+    let place = |offset| StridedBox { offset, row: 0, pixel: 0 };
     Transfer { from: place(from), to: place(to), rows: 1, cols: 1, bytes }
 }
 
@@ -46,7 +46,7 @@ fn at(cluster: u32, index: u32) -> Option<Position> {
 }
 
 /// Class, record, other record and place of the fault of a program.
-type Found = (FaultClass, Option<Position>, Option<Position>, Option<(Memory, std::ops::Range<u64>)>);
+type Found = (FaultClass, Option<Position>, Option<Position>, Option<(MemoryId, std::ops::Range<u64>)>);
 
 fn fault(records: Vec<Vec<Record>>) -> Found {
     let fault = check(&program(records), &machine()).expect_err("a fault");
@@ -61,7 +61,7 @@ fn accept(records: Vec<Vec<Record>>) {
 
 #[test]
 fn reads_wait_for_writes() {
-    let spm = |i, range| Some((Memory::Cluster(i), range));
+    let spm = |i, range| Some((MemoryId::Cluster(i), range));
     accept(vec![vec![fetch(0, 0, 1, 0), wait(0, 1), map(0, 64)]]);
     let found = fault(vec![vec![fetch(0, 0, 1, 0), map(0, 64)]]);
     assert_eq!(found, (FaultClass::ReadAfterWrite, at(0, 1), at(0, 0), spm(0, 0..64)));
@@ -78,7 +78,7 @@ fn reads_wait_for_writes() {
 
 #[test]
 fn writes_wait_for_reads_and_writes() {
-    let spm = Some((Memory::Cluster(0), 64..128));
+    let spm = Some((MemoryId::Cluster(0), 64..128));
     let start = [fetch(0, 0, 1, 0), wait(0, 1), map(0, 64)];
     let with = |more: &[Record]| [&start[..], more].concat();
     let receiver = vec![wait(5, 1), notify(1, 6)];
@@ -89,7 +89,7 @@ fn writes_wait_for_reads_and_writes() {
     assert_eq!(found, (FaultClass::WriteAfterRead, at(0, 4), at(0, 3), spm));
     accept(vec![with(&[store(64, 2048, 5), wait(5, 1), map(0, 64)])]);
     let found = fault(vec![vec![fetch(0, 0, 1, 0), fetch(64, 32, 1, 0), wait(0, 2)]]);
-    assert_eq!(found, (FaultClass::WriteAfterWrite, at(0, 1), at(0, 0), Some((Memory::Cluster(0), 32..64))));
+    assert_eq!(found, (FaultClass::WriteAfterWrite, at(0, 1), at(0, 0), Some((MemoryId::Cluster(0), 32..64))));
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn a_multicast_reads_its_source_until_all_have_received() {
     let receiver = || vec![wait(5, 1), notify(1, 6)];
     let one = vec![with(&[wait(6, 1), map(0, 0)]), receiver(), vec![]];
     let found = fault(one);
-    assert_eq!(found, (FaultClass::WriteAfterRead, at(0, 4), at(0, 2), Some((Memory::Cluster(0), 0..64))));
+    assert_eq!(found, (FaultClass::WriteAfterRead, at(0, 4), at(0, 2), Some((MemoryId::Cluster(0), 0..64))));
     accept(vec![with(&[wait(6, 2), map(0, 0)]), receiver(), receiver()]);
 }
 
@@ -108,14 +108,14 @@ fn ddr_is_ordered_too() {
     let start = [fetch(0, 0, 1, 0), wait(0, 1), store(0, 2048, 1)];
     let with = |more: &[Record]| [&start[..], more].concat();
     let found = fault(vec![with(&[fetch(2048, 64, 1, 2)])]);
-    assert_eq!(found, (FaultClass::ReadAfterWrite, at(0, 3), at(0, 2), Some((Memory::Ddr, 2048..2112))));
+    assert_eq!(found, (FaultClass::ReadAfterWrite, at(0, 3), at(0, 2), Some((MemoryId::Ddr, 2048..2112))));
     accept(vec![with(&[wait(1, 1), notify(2, 3)]), vec![wait(3, 1), fetch(2048, 0, 2, 4)]]);
     let found = fault(vec![with(&[notify(2, 3)]), vec![wait(3, 1), fetch(2048, 0, 2, 4)]]);
     assert_eq!(found.0, FaultClass::ReadAfterWrite);
     let found = fault(vec![vec![fetch(2048, 0, 1, 0)]]);
-    assert_eq!(found, (FaultClass::Poison, at(0, 0), None, Some((Memory::Ddr, 2048..2112))));
+    assert_eq!(found, (FaultClass::Poison, at(0, 0), None, Some((MemoryId::Ddr, 2048..2112))));
     let found = fault(vec![vec![fetch(0, 0, 1, 0), wait(0, 1), store(0, 1000, 1)]]);
-    assert_eq!(found, (FaultClass::Constants, at(0, 2), None, Some((Memory::Ddr, 1000..1064))));
+    assert_eq!(found, (FaultClass::Constants, at(0, 2), None, Some((MemoryId::Ddr, 1000..1064))));
     accept(vec![vec![fetch(1024 + 448, 0, 1, 0)]]);
     assert_eq!(fault(vec![vec![fetch(1024 + 449, 0, 1, 0)]]).0, FaultClass::Poison);
 }
@@ -127,7 +127,7 @@ fn results_are_written() {
     assert_eq!(check(&program, &machine()), Ok(()));
     program.results = vec![Extent { offset: 2048, bytes: 65 }];
     let fault = check(&program, &machine()).expect_err("a fault");
-    assert_eq!((fault.class, fault.place), (FaultClass::Poison, Some((Memory::Ddr, 2112..2113))));
+    assert_eq!((fault.class, fault.place), (FaultClass::Poison, Some((MemoryId::Ddr, 2112..2113))));
 }
 
 #[test]
@@ -143,18 +143,18 @@ fn channels_of_two_tiles_may_interleave() {
         fault(vec![first.to_vec()])
     };
     // The store reads whole rows, of which every other byte was never written.
-    assert_eq!(receive(tile(257, 2)), (FaultClass::Poison, at(0, 3), None, Some((Memory::Cluster(0), 257..258))));
+    assert_eq!(receive(tile(257, 2)), (FaultClass::Poison, at(0, 3), None, Some((MemoryId::Cluster(0), 257..258))));
     let two = [fetch(0, 0, 1, 0), wait(0, 1), map(tile(256, 2)), map(tile(257, 2)), store(256, 2048, 1)];
     accept(vec![two.to_vec()]);
     let in_flight = |to: u32| {
-        let place = |offset, pixel| Place { offset, row: 0, pixel };
+        let place = |offset, pixel| StridedBox { offset, row: 0, pixel };
         let transfer = Transfer { from: place(0, 1), to: place(to, 2), rows: 1, cols: 32, bytes: 1 };
         Record::Fetch { transfer, clusters: 1, event: 2 }
     };
     let start = [fetch(0, 0, 1, 0), wait(0, 1)];
     accept(vec![[&start[..], &[in_flight(256), map(tile(257, 2))]].concat()]);
     let found = fault(vec![[&start[..], &[in_flight(256), map(tile(256, 2))]].concat()]);
-    assert_eq!(found, (FaultClass::WriteAfterWrite, at(0, 3), at(0, 2), Some((Memory::Cluster(0), 256..257))));
+    assert_eq!(found, (FaultClass::WriteAfterWrite, at(0, 3), at(0, 2), Some((MemoryId::Cluster(0), 256..257))));
 }
 
 #[test]
@@ -163,12 +163,12 @@ fn accesses_are_in_bounds_and_visit_bytes_once() {
     let last = buffers as u32 - 64;
     accept(vec![vec![fetch(0, last, 1, 0)]]);
     let found = fault(vec![vec![fetch(0, last + 1, 1, 0)]]);
-    assert_eq!(found, (FaultClass::Bounds, at(0, 0), None, Some((Memory::Cluster(0), buffers..buffers + 1))));
+    assert_eq!(found, (FaultClass::Bounds, at(0, 0), None, Some((MemoryId::Cluster(0), buffers..buffers + 1))));
     assert_eq!(fault(vec![vec![fetch(4096 - 63, 0, 1, 0)]]).0, FaultClass::Bounds);
-    let place = |offset, row| Place { offset, row, pixel: 0 };
+    let place = |offset, row| StridedBox { offset, row, pixel: 0 };
     let transfer = Transfer { from: place(0, 64), to: place(0, 63), rows: 2, cols: 1, bytes: 64 };
     let found = fault(vec![vec![Record::Fetch { transfer, clusters: 1, event: 0 }]]);
-    assert_eq!(found, (FaultClass::Overlap, at(0, 0), None, Some((Memory::Cluster(0), 0..127))));
+    assert_eq!(found, (FaultClass::Overlap, at(0, 0), None, Some((MemoryId::Cluster(0), 0..127))));
     let huge =
         Transfer { from: place(0, u32::MAX), to: place(0, u32::MAX), rows: u32::MAX, cols: u32::MAX, bytes: u32::MAX };
     assert_eq!(fault(vec![vec![Record::Store { transfer: huge, event: 0 }]]).0, FaultClass::Bounds);
@@ -184,7 +184,7 @@ fn only_elementwise_functions_work_in_place() {
     let window = Window { kernel: [1; 2], stride: [1; 2], dilation: [1; 2], first: [0; 2] };
     let pool = Pool { input: tile, output: tile, window, is_max: true, ..Pool::default() };
     let found = fault(with(Record::Pool(pool)));
-    assert_eq!(found, (FaultClass::Overlap, at(0, 2), None, Some((Memory::Cluster(0), 0..64))));
+    assert_eq!(found, (FaultClass::Overlap, at(0, 2), None, Some((MemoryId::Cluster(0), 0..64))));
     // The same bytes in another order are not in place.
     let turned = Tile { row: 4, pixel: 16, ..tile };
     let turn = Map { input: tile, output: turned, ..Map::default() };

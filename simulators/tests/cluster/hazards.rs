@@ -1,8 +1,8 @@
 //! Synchronization: shuffled orders, dropped records, cyclic waits, and mutants.
 
-use crate::programs::{Case, machine, random_case};
-use crate::random::{Rng, cases};
-use crate::values::assert_result;
+use super::programs::{Case, machine, random_case};
+use super::random::{Rng, cases};
+use super::values::assert_result;
 use gradus_simulators::cluster::*;
 
 /// Poison fillings.
@@ -23,7 +23,7 @@ fn all_orders_give_the_same_results() {
 }
 
 /// Returns DDR after an accepted program, which all orders, fillings and latencies give; `None` for a refused one.
-fn meaning(case: &Case, program: &Program, rng: &mut Rng) -> Option<Vec<u8>> {
+fn meaning(case: &Case, program: &ClusterProgram, rng: &mut Rng) -> Option<Vec<u8>> {
     let mut expected = case.ddr();
     Simulator::new(machine()).run(program, &mut expected).ok()?;
     for poison in FILLINGS {
@@ -35,7 +35,7 @@ fn meaning(case: &Case, program: &Program, rng: &mut Rng) -> Option<Vec<u8>> {
             panic!("DDR byte {at:?} depends on the order:\n{}", text::disassemble(&program.records));
         }
     }
-    let slow = Machine { ddr_rate: 1, noc_rate: 3, ddr_latency: 7, noc_latency: 9000, ..machine() };
+    let slow = ClusterMachine { ddr_rate: 1, noc_rate: 3, ddr_latency: 7, noc_latency: 9000, ..machine() };
     let mut ddr = case.ddr();
     Simulator { poison: 0xa5, ..Simulator::new(slow) }.run(program, &mut ddr).expect("the program was accepted");
     assert_eq!(ddr, expected);
@@ -43,7 +43,7 @@ fn meaning(case: &Case, program: &Program, rng: &mut Rng) -> Option<Vec<u8>> {
 }
 
 /// Returns the program without a record; with `repair`, its increments are no longer waited for.
-fn without(program: &Program, at: Position, repair: bool) -> Program {
+fn without(program: &ClusterProgram, at: Position, repair: bool) -> ClusterProgram {
     let mut program = program.clone();
     let cluster = at.cluster as usize;
     let removed = program.records[cluster].remove(at.index as usize);
@@ -59,7 +59,7 @@ fn without(program: &Program, at: Position, repair: bool) -> Program {
     program
 }
 
-fn positions(program: &Program) -> Vec<Position> {
+fn positions(program: &ClusterProgram) -> Vec<Position> {
     let clusters = program.records.iter().enumerate();
     clusters.flat_map(|(i, r)| (0..r.len()).map(move |j| Position { cluster: i as u32, index: j as u32 })).collect()
 }
@@ -122,7 +122,7 @@ fn planted_cyclic_waits_are_found() {
 }
 
 /// Changes one record.
-fn mutate(program: &mut Program, rng: &mut Rng) {
+fn mutate(program: &mut ClusterProgram, rng: &mut Rng) {
     let cluster = rng.range(0, program.records.len() as u32 - 1) as usize;
     let clusters = program.records.len() as u32;
     let records = &mut program.records[cluster];

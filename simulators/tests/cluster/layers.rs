@@ -1,7 +1,7 @@
 //! Random layers: records that cover whole tensors, and the part of a cluster.
 
-use crate::plain::INPUT;
-use crate::random::Rng;
+use super::plain::INPUT;
+use super::random::Rng;
 use gradus_simulators::cluster::*;
 use std::ops::Range;
 
@@ -46,7 +46,7 @@ impl Params<'_> {
     fn elements(&mut self, elem: Elem, count: u32) -> u32 {
         let at = self.begin();
         let values: Vec<f32> = (0..count).map(|_| self.rng.element(elem)).collect();
-        self.bytes.extend(crate::plain::bytes_of(elem, &values));
+        self.bytes.extend(super::plain::bytes_of(elem, &values));
         at
     }
 
@@ -147,7 +147,7 @@ fn random_pool(params: &mut Params<'_>, input: Tile) -> Record {
         // No window is in the padding only.
         let is_inside = |(y, x): (i64, i64)| (0..input.rows.into()).contains(&y) && (0..input.cols.into()).contains(&x);
         let mut outputs = (0..rows as usize).flat_map(|y| (0..cols as usize).map(move |x| [y, x]));
-        if outputs.all(|at| crate::plain::taps(&window, at).into_iter().any(is_inside)) {
+        if outputs.all(|at| super::plain::taps(&window, at).into_iter().any(is_inside)) {
             break (window, [rows, cols]);
         }
     };

@@ -1,13 +1,13 @@
 //! Random programs: chains of layers divided among clusters, with halos, multicast parameters, and activations by way of DDR.
 
-use crate::layers::{Bases, Layer, Part, dense, random_layer};
-use crate::plain::{self, Operands, bytes_of, values_of};
-use crate::random::Rng;
+use super::layers::{Bases, Layer, Part, dense, random_layer};
+use super::plain::{self, Operands, bytes_of, values_of};
+use super::random::Rng;
 use gradus_simulators::cluster::*;
 
 /// A program, the bytes of its operand, and those of its result by plain loops.
 pub struct Case {
-    pub program: Program,
+    pub program: ClusterProgram,
     pub input: Vec<u8>,
     pub expected: Vec<u8>,
     pub elem: Elem,
@@ -18,8 +18,8 @@ const TENSOR: u32 = 1 << 16;
 const PARAMS: u32 = 1 << 17;
 
 /// Returns the machine of the tests.
-pub fn machine() -> Machine {
-    Machine { spm: 1 << 19, reserved: 1 << 14, ..Machine::default() }
+pub fn machine() -> ClusterMachine {
+    ClusterMachine { spm: 1 << 19, reserved: 1 << 14, ..ClusterMachine::default() }
 }
 
 /// Events of a layer.
@@ -87,7 +87,7 @@ pub fn random_case_of(rng: &mut Rng, elem: Elem) -> Case {
     let builder = Builder { layers, by_ddr, constants: firsts, elem, n, records, places };
     let expected = bytes_of(elem, &tensor);
     let extent = |offset, bytes: &[u8]| Extent { offset, bytes: bytes.len() as u32 };
-    let program = Program {
+    let program = ClusterProgram {
         records: builder.build(),
         constants,
         ddr_bytes: places[2] + TENSOR,
@@ -115,7 +115,7 @@ impl Case {
 /// Returns the copy of whole columns of some rows and channels of a tensor.
 fn copy(tile: &Tile, [rows, channels]: &Part, from: u32, to: u32) -> Transfer {
     let first = rows.start * tile.row + channels.start * tile.channel;
-    let place = |base| Place { offset: base + first, row: tile.row, pixel: tile.pixel };
+    let place = |base| StridedBox { offset: base + first, row: tile.row, pixel: tile.pixel };
     let bytes = (channels.end - channels.start) * tile.channel;
     Transfer { from: place(from), to: place(to), rows: rows.end - rows.start, cols: tile.cols, bytes }
 }
@@ -176,7 +176,7 @@ impl Builder {
         let Some(bytes) = self.layers.get(layer).map(|layer| layer.params.len() as u32).filter(|n| *n > 0) else {
             return;
         };
-        let place = |offset| Place { offset, row: 0, pixel: 0 };
+        let place = |offset| StridedBox { offset, row: 0, pixel: 0 };
         let (from, to) = (place(self.constants[layer]), place(self.bases(layer).params));
         let transfer = Transfer { from, to, rows: 1, cols: 1, bytes };
         self.push(0, Record::Fetch { transfer, clusters: self.all(), event: event(layer, Event::Params) });

@@ -1,13 +1,13 @@
 //! Speed of check, time and values, for large programs.
 
-use crate::layers::dense;
+use super::layers::dense;
 use gradus_simulators::cluster::*;
 use std::time::Instant;
 
 /// A program of convolutions in 16 clusters: each layer reads the previous one's rows, which its neighbours send.
-fn chain(layers: u32) -> (Program, Machine) {
-    let machine = Machine { clusters: 16, ..Machine::default() };
-    let place = |offset| Place { offset, row: 0, pixel: 0 };
+fn chain(layers: u32) -> (ClusterProgram, ClusterMachine) {
+    let machine = ClusterMachine { clusters: 16, ..ClusterMachine::default() };
+    let place = |offset| StridedBox { offset, row: 0, pixel: 0 };
     let (rows, row) = (4u32, 56 * 64);
     let tensor = |layer: u32| (layer % 2) << 20;
     let mut records = vec![Vec::new(); 16];
@@ -42,7 +42,7 @@ fn chain(layers: u32) -> (Program, Machine) {
     let ddr_bytes = params.bytes + 16 * rows * row;
     let operands = vec![Extent { offset: params.bytes, bytes: 16 * rows * row }];
     let constants = (0..params.bytes).map(|i| (i * 7 % 13) as u8 * u8::from(i < 9 * 64 * 64)).collect();
-    (Program { records, constants, ddr_bytes, operands, results: Vec::new() }, machine)
+    (ClusterProgram { records, constants, ddr_bytes, operands, results: Vec::new() }, machine)
 }
 
 fn conv(i: usize, layer: u32, mask: u32, tensor: impl Fn(u32) -> u32) -> Conv {

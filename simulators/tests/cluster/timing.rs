@@ -1,12 +1,12 @@
 //! Cycles, by hand on the default machine, and their dependence on the machine.
 
-use crate::layers::dense;
-use crate::programs::{machine, random_case};
-use crate::random::{Rng, cases};
+use super::layers::dense;
+use super::programs::{machine, random_case};
+use super::random::{Rng, cases};
 use gradus_simulators::cluster::*;
 
 fn transfer(from: u32, to: u32, bytes: u32) -> Transfer {
-    let place = |offset| Place { offset, row: 0, pixel: 0 };
+    let place = |offset| StridedBox { offset, row: 0, pixel: 0 };
     Transfer { from: place(from), to: place(to), rows: 1, cols: 1, bytes }
 }
 
@@ -23,8 +23,9 @@ fn wait(event: u32, count: u32) -> Record {
 }
 
 fn time(records: Vec<Vec<Record>>) -> Statistics {
-    let program = Program { records, constants: vec![0; 1 << 16], ddr_bytes: 1 << 17, ..Program::default() };
-    let simulator = Simulator { trace: true, ..Simulator::new(Machine::default()) };
+    let program =
+        ClusterProgram { records, constants: vec![0; 1 << 16], ddr_bytes: 1 << 17, ..ClusterProgram::default() };
+    let simulator = Simulator { trace: true, ..Simulator::new(ClusterMachine::default()) };
     simulator.time(&program).unwrap_or_else(|fault| panic!("{fault}"))
 }
 
@@ -120,7 +121,7 @@ fn products_take_rate_share_and_start() {
             ..Conv::default()
         }
     };
-    let machine = Machine::default();
+    let machine = ClusterMachine::default();
     let products = |channels: u64| 64 * 64 * 9 * channels;
     // 16 cores; shares of 75, 65 and 50 percent.
     assert_eq!(machine.product_cycles(&conv(128, Elem::F32)), products(128) / (16 * 8 * 3 / 4));
@@ -175,11 +176,14 @@ fn more_bandwidth_does_not_slow_programs_down() {
     let (mut slower, mut worst, mut count) = (0, 1.0f64, 0);
     for _ in 0..cases("GRADUS_CLUSTER_MACHINES", 500) {
         let case = random_case(&mut rng);
-        let base = Machine { ddr_rate: rng.range(1, 32), noc_rate: rng.range(1, 32), ..machine() };
-        let cycles = |machine: &Machine| Simulator::new(machine.clone()).time(&case.program).expect("a program").cycles;
+        let base = ClusterMachine { ddr_rate: rng.range(1, 32), noc_rate: rng.range(1, 32), ..machine() };
+        let cycles =
+            |machine: &ClusterMachine| Simulator::new(machine.clone()).time(&case.program).expect("a program").cycles;
         let before = cycles(&base);
         let (ddr, noc) = (base.ddr_rate + rng.range(1, 8), base.noc_rate + rng.range(1, 8));
-        for faster in [Machine { ddr_rate: ddr, ..base.clone() }, Machine { noc_rate: noc, ..base.clone() }] {
+        for faster in
+            [ClusterMachine { ddr_rate: ddr, ..base.clone() }, ClusterMachine { noc_rate: noc, ..base.clone() }]
+        {
             count += 1;
             let after = cycles(&faster);
             if after > before {

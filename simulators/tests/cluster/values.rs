@@ -1,8 +1,8 @@
 //! Values of random programs.
 
-use crate::plain::values_of;
-use crate::programs::{Case, machine, random_case};
-use crate::random::{Rng, cases};
+use super::plain::values_of;
+use super::programs::{Case, machine, random_case};
+use super::random::{Rng, cases};
 use gradus_simulators::cluster::*;
 
 /// Asserts that a result is the expected one, bit for bit.

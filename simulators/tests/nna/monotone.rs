@@ -1,10 +1,10 @@
 //! More of a resource never makes the chosen program slower; each number of a machine matters.
 
 use super::{Operands, Random, count};
-use gradus_simulators::nna::{Conditions, Latencies, Machine, Plan, Product, Shape};
+use gradus_simulators::nna::{Conditions, Latencies, NnaMachine, ProductPlan, ProductProgram, Shape};
 
 /// Draws a machine whose resources can grow, with latencies of up to three times the defaults.
-pub fn machine(random: &mut Random) -> Machine {
+pub fn machine(random: &mut Random) -> NnaMachine {
     let mut cycles = |default: u32| 1 + random.below(3 * default as usize) as u32;
     let d = Latencies::DEFAULT;
     let latency = Latencies {
@@ -22,16 +22,16 @@ pub fn machine(random: &mut Random) -> Machine {
     };
     let two = |random: &mut Random| 1 + random.below(2) as u32;
     let memory = 1 << (12 + random.below(10));
-    Machine { outputs: 4 * two(random), kernels: two(random), frams: two(random), memory, latency }
+    NnaMachine { outputs: 4 * two(random), kernels: two(random), frams: two(random), memory, latency }
 }
 
 /// Returns the machines that have more of one resource: outputs, kernels, feature RAMs, memory.
-fn larger(machine: &Machine) -> Vec<(&'static str, Machine)> {
+fn larger(machine: &NnaMachine) -> Vec<(&'static str, NnaMachine)> {
     let all = [
-        ("outputs", Machine { outputs: 8, ..*machine }),
-        ("kernels", Machine { kernels: 2, ..*machine }),
-        ("frams", Machine { frams: 2, ..*machine }),
-        ("memory", Machine { memory: 2 * machine.memory, ..*machine }),
+        ("outputs", NnaMachine { outputs: 8, ..*machine }),
+        ("kernels", NnaMachine { kernels: 2, ..*machine }),
+        ("frams", NnaMachine { frams: 2, ..*machine }),
+        ("memory", NnaMachine { memory: 2 * machine.memory, ..*machine }),
     ];
     all.into_iter().filter(|(_, larger)| larger != machine).collect()
 }
@@ -46,8 +46,10 @@ fn more_resources_are_never_slower() {
         let mut extent = || 1 + random.below(largest);
         let shape = Shape { rows: extent(), depth: extent(), columns: extent() };
         let (initial, requantize) = (random.below(2) == 0, (random.below(2) == 0).then_some(3));
-        let cycles = |machine: &Machine, random: &mut Random| {
-            let product = Product::cheapest(shape, machine, |plan| Some(Plan { initial, requantize, ..plan })).ok()?;
+        let cycles = |machine: &NnaMachine, random: &mut Random| {
+            let product =
+                ProductProgram::cheapest(shape, machine, |plan| Some(ProductPlan { initial, requantize, ..plan }))
+                    .ok()?;
             let operands = Operands::new(shape, &product, random);
             let (_, _, statistics) = operands.run(&product, machine, &Conditions::REJECT).expect("no hazard");
             Some(statistics.cycles)
@@ -68,15 +70,16 @@ fn more_resources_are_never_slower() {
 #[test]
 fn each_number_of_a_machine_matters() {
     let shapes = [(70, 300, 30), (2, 20, 40), (1, 1, 1)].map(|(rows, depth, columns)| Shape { rows, depth, columns });
-    let plan = |plan: Plan| Some(Plan { initial: true, requantize: Some(0), ..plan });
-    let cycles_of =
-        |shape, machine: &Machine| Product::cheapest(shape, machine, plan).map_or(0, |product| product.cycles);
+    let plan = |plan: ProductPlan| Some(ProductPlan { initial: true, requantize: Some(0), ..plan });
+    let cycles_of = |shape, machine: &NnaMachine| {
+        ProductProgram::cheapest(shape, machine, plan).map_or(0, |product| product.cycles)
+    };
     let cycles = |numbers: &[i64]| {
-        let machine = Machine::from_numbers(numbers).expect("it is a machine");
+        let machine = NnaMachine::from_numbers(numbers).expect("it is a machine");
         shapes.map(|shape| cycles_of(shape, &machine))
     };
-    let numbers = Machine::V2.numbers();
-    for (i, (name, ..)) in Machine::NUMBERS.iter().enumerate() {
+    let numbers = NnaMachine::V2.numbers();
+    for (i, (name, ..)) in NnaMachine::NUMBERS.iter().enumerate() {
         let mut other = numbers.clone();
         other[i] = match *name {
             "outputs" => 4,

@@ -4,30 +4,30 @@
 use super::{Operands, Random, count};
 use gradus_simulators::Binary;
 use gradus_simulators::nna::{
-    Class, Conditions, Form, Inst, Interlock, Kind, Latencies, Machine, Mapping, NUM_REGISTERS, Order, Plan, Product,
-    Shape, decode_all, encode_all, simulate,
+    Conditions, FaultKind, Form, Interlock, Latencies, LoopOrder, Mapping, NUM_REGISTERS, NnaInst, NnaMachine,
+    OperandKind, ProductPlan, ProductProgram, Shape, decode_all, encode_all, simulate,
 };
 use std::collections::BTreeMap;
 
 /// Programs of all structures, with operands.
-fn subjects(random: &mut Random) -> Vec<(Product, Machine, Operands)> {
-    let (v1, v2) = (Machine::V1, Machine::V2);
-    let dense = |machine: &Machine| Plan::new(Mapping::Dense, machine);
-    let diagonal = |machine: &Machine| Plan::new(Mapping::Diagonal, machine);
-    let step_outer = |plan: Plan| Plan { order: Order::StepOuter, resident: 1, ..plan };
+fn subjects(random: &mut Random) -> Vec<(ProductProgram, NnaMachine, Operands)> {
+    let (v1, v2) = (NnaMachine::V1, NnaMachine::V2);
+    let dense = |machine: &NnaMachine| ProductPlan::new(Mapping::Dense, machine);
+    let diagonal = |machine: &NnaMachine| ProductPlan::new(Mapping::Diagonal, machine);
+    let step_outer = |plan: ProductPlan| ProductPlan { order: LoopOrder::StepOuter, resident: 1, ..plan };
     let cases = [
         (v2, dense(&v2), (40, 300, 21)),
-        (v1, Plan { resident: 1, initial: true, ..dense(&v1) }, (33, 320, 9)),
+        (v1, ProductPlan { resident: 1, initial: true, ..dense(&v1) }, (33, 320, 9)),
         (v2, step_outer(dense(&v2)), (40, 330, 7)),
-        (v1, Plan { ping_pong: false, requantize: Some(3), ..dense(&v1) }, (20, 100, 5)),
+        (v1, ProductPlan { ping_pong: false, requantize: Some(3), ..dense(&v1) }, (20, 100, 5)),
         (v2, diagonal(&v2), (3, 20, 300)),
-        (v1, Plan { requantize: Some(-5), initial: true, ..diagonal(&v1) }, (3, 13, 69)),
+        (v1, ProductPlan { requantize: Some(-5), initial: true, ..diagonal(&v1) }, (3, 13, 69)),
         (v1, step_outer(diagonal(&v1)), (4, 23, 100)),
-        (v2, Plan { sharing: false, resident: 1, ..diagonal(&v2) }, (2, 11, 70)),
+        (v2, ProductPlan { sharing: false, resident: 1, ..diagonal(&v2) }, (2, 11, 70)),
     ];
-    let subject = |(machine, plan, (rows, depth, columns)): (Machine, Plan, (usize, usize, usize))| {
+    let subject = |(machine, plan, (rows, depth, columns)): (NnaMachine, ProductPlan, (usize, usize, usize))| {
         let shape = Shape { rows, depth, columns };
-        let product = Product::new(shape, plan, &machine).expect("the product has a program");
+        let product = ProductProgram::new(shape, plan, &machine).expect("the product has a program");
         let operands = Operands::new(shape, &product, random);
         (product, machine, operands)
     };
@@ -53,7 +53,7 @@ const KINDS: [&str; 14] = [
 ];
 
 /// Applies a mutation at a random place; `None` if the program has no such place.
-fn mutate(code: &[Inst], kind: &str, random: &mut Random) -> Option<Vec<Inst>> {
+fn mutate(code: &[NnaInst], kind: &str, random: &mut Random) -> Option<Vec<NnaInst>> {
     let mut code = code.to_vec();
     let at = random.below(code.len() - 1);
     match kind {
@@ -91,22 +91,28 @@ fn mutate(code: &[Inst], kind: &str, random: &mut Random) -> Option<Vec<Inst>> {
 }
 
 /// Returns the operand of an instruction that a kind of mutation changes.
-fn operand(inst: &Inst, kind: &str) -> Option<usize> {
-    let is = |wanted: &[Kind]| inst.form.info().fields.iter().position(|field| wanted.contains(&field.kind));
+fn operand(inst: &NnaInst, kind: &str) -> Option<usize> {
+    let is = |wanted: &[OperandKind]| inst.form.info().fields.iter().position(|field| wanted.contains(&field.kind));
     let configures = |register: i32| (inst.form == Form::Nncfg && inst.args[0] == register).then_some(1);
-    let is_register =
-        [Kind::Vector, Kind::VectorDef, Kind::VectorPart, Kind::Scalar, Kind::ScalarDef, Kind::ScalarUpdate];
+    let is_register = [
+        OperandKind::Vector,
+        OperandKind::VectorDef,
+        OperandKind::VectorPart,
+        OperandKind::Scalar,
+        OperandKind::ScalarDef,
+        OperandKind::ScalarUpdate,
+    ];
     match kind {
-        "fram" => is(&[Kind::Fram, Kind::Block]),
-        "wram" => is(&[Kind::Wram]),
-        "pixel" => is(&[Kind::Pixel]),
-        "half" => is(&[Kind::Half]).or(is(&[Kind::Part]).filter(|&i| inst.args[i] < 2)),
+        "fram" => is(&[OperandKind::Fram, OperandKind::Block]),
+        "wram" => is(&[OperandKind::Wram]),
+        "pixel" => is(&[OperandKind::Pixel]),
+        "half" => is(&[OperandKind::Half]).or(is(&[OperandKind::Part]).filter(|&i| inst.args[i] < 2)),
         "register" => is(&is_register),
-        "address" if inst.form != Form::Nncfg => is(&[Kind::Word]),
+        "address" if inst.form != Form::Nncfg => is(&[OperandKind::Word]),
         "jump" => configures(1),
         "stride" => configures(0),
         "mask" => configures(2),
-        "flags" => is(&[Kind::Flag, Kind::Events]),
+        "flags" => is(&[OperandKind::Flag, OperandKind::Events]),
         _ => None,
     }
 }
@@ -147,7 +153,7 @@ fn mutants_are_rejected_or_independent_of_time() {
         }
         let conditions = Conditions { max_cycles: 20 * product.cycles, ..Conditions::REJECT };
         let expected = operands.run(product, machine, &conditions).expect("the program has no hazard");
-        let mutant = Product { code, ..product.clone() };
+        let mutant = ProductProgram { code, ..product.clone() };
         let outcome = operands.run(&mutant, machine, &conditions).map(|(sums, bytes, _)| (sums, bytes));
         let is_unwritten = |at: usize| at == mutant.code.len();
         let word = match &outcome {
@@ -161,7 +167,7 @@ fn mutants_are_rejected_or_independent_of_time() {
             continue;
         }
         for latency in latencies(&mut random) {
-            let machine = Machine { latency, ..*machine };
+            let machine = NnaMachine { latency, ..*machine };
             for fill in [0, 0x5a, 0xff] {
                 let conditions = Conditions { interlock: Interlock::Absent, fill, max_cycles: 1 << 40 };
                 let timed = operands.run(&mutant, &machine, &conditions).map(|(sums, bytes, _)| (sums, bytes));
@@ -198,7 +204,7 @@ fn changed_binaries_are_refused_or_safe() {
             continue;
         };
         let conditions = Conditions { max_cycles: 2 * product.cycles, ..Conditions::REJECT };
-        match operands.run(&Product { code, ..product.clone() }, machine, &conditions) {
+        match operands.run(&ProductProgram { code, ..product.clone() }, machine, &conditions) {
             Ok(_) => ended += 1,
             Err(_) => rejected += 1,
         }
@@ -211,17 +217,19 @@ fn changed_binaries_are_refused_or_safe() {
 #[test]
 fn random_programs_are_safe() {
     let mut random = Random(5);
-    let machine = Machine { memory: 1 << 12, ..Machine::V2 };
+    let machine = NnaMachine { memory: 1 << 12, ..NnaMachine::V2 };
     for _ in 0..count("NNA_BINARIES", 4000) {
         let words = 1 + random.below(40);
         let bytes: Vec<u8> = (0..8 * words).map(|i| random.next() as u8 & if i % 8 < 5 { 0x1f } else { 0 }).collect();
-        let code: Vec<Inst> = bytes.chunks(8).filter_map(|word| decode_all(word, &machine).ok()).flatten().collect();
+        let code: Vec<NnaInst> = bytes.chunks(8).filter_map(|word| decode_all(word, &machine).ok()).flatten().collect();
         for interlock in [Interlock::Stall, Interlock::Reject, Interlock::Absent] {
-            let mut memory = gradus_simulators::nna::Memory::new(1 << 12, 7);
+            let mut memory = gradus_simulators::nna::ByteMemory::new(1 << 12, 7);
             memory.fill(0, &[1; 2048]).expect("in bounds");
             let conditions = Conditions { interlock, fill: 7, max_cycles: 1000 };
             let result = simulate(&code, &machine, &mut memory, &conditions);
-            assert!(result.is_ok() || result.is_err_and(|fault| fault.class as usize <= Class::CycleLimit as usize));
+            assert!(
+                result.is_ok() || result.is_err_and(|fault| fault.class as usize <= FaultKind::CycleLimit as usize)
+            );
         }
     }
 }

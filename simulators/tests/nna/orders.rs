@@ -2,18 +2,18 @@
 
 use super::{Operands, Random};
 use gradus_simulators::nna::{
-    CONFIG, Conditions, ENGINE, Form, Inst, Machine, Mapping, Memory, Plan, Product, Shape, Span, fram_event, observe,
-    simulate, wram_event,
+    ByteMemory, CONFIG, Conditions, ENGINE, Form, Mapping, NnaInst, NnaMachine, ProductPlan, ProductProgram, Shape,
+    Span, fram_event, observe, simulate, wram_event,
 };
 
 /// Returns the pixels that `nndwf` writes, the first of two each, and the outputs that `nndrdocb` reads, of one full step.
-fn step(machine: &Machine, mapping: Mapping) -> (Vec<usize>, Vec<i32>) {
+fn step(machine: &NnaMachine, mapping: Mapping) -> (Vec<usize>, Vec<i32>) {
     let patches = machine.patches();
     let shape = match mapping {
         Mapping::Dense => Shape { rows: 32, depth: 288, columns: patches },
         _ => Shape { rows: 1, depth: 9, columns: 32 * patches },
     };
-    let product = Product::new(shape, Plan::new(mapping, machine), machine).expect("it has a program");
+    let product = ProductProgram::new(shape, ProductPlan::new(mapping, machine), machine).expect("it has a program");
     let operands = Operands::new(shape, &product, &mut Random(7));
     let mut memory = product.layout.image(&operands.a, &operands.b, &[], &[], 0).expect("operands fit");
     let (mut pixels, mut outputs) = (Vec::new(), Vec::new());
@@ -36,8 +36,8 @@ fn step(machine: &Machine, mapping: Mapping) -> (Vec<usize>, Vec<i32>) {
 fn pixels_and_outputs_of_a_step() {
     let rows = |row: usize| (0..3 * row).step_by(2).collect::<Vec<usize>>();
     for mapping in [Mapping::Dense, Mapping::Diagonal] {
-        assert_eq!(step(&Machine::V1, mapping), (rows(8), vec![0, 2]));
-        assert_eq!(step(&Machine::V2, mapping), (rows(16), vec![0, 2, 4, 6]));
+        assert_eq!(step(&NnaMachine::V1, mapping), (rows(8), vec![0, 2]));
+        assert_eq!(step(&NnaMachine::V2, mapping), (rows(16), vec![0, 2, 4, 6]));
     }
 }
 
@@ -45,13 +45,13 @@ fn pixels_and_outputs_of_a_step() {
 /// the channel: even outputs are the sums of the patches; odd ones have columns of two patches and the gap.
 #[test]
 fn every_other_output_is_a_patch() {
-    for machine in [Machine::V1, Machine::V2] {
+    for machine in [NnaMachine::V1, NnaMachine::V2] {
         let row = machine.row() as i32;
-        let mut code = vec![Inst::new(Form::Li, &[1, 0])];
-        let mut push = |form: Form, args: &[i32]| code.push(Inst::new(form, args));
+        let mut code = vec![NnaInst::new(Form::Li, &[1, 0])];
+        let mut push = |form: Form, args: &[i32]| code.push(NnaInst::new(form, args));
         [2, row, 511].iter().enumerate().for_each(|(i, &value)| push(Form::Nncfg, &[i as i32, value]));
         push(Form::Nnsync, &[CONFIG]);
-        let mut memory = Memory::new(1 << 16, 0);
+        let mut memory = ByteMemory::new(1 << 16, 0);
         // Weights of output channel 0 at input channel 0; all others are zero.
         for i in 0..144 {
             let mut bytes = [0; 64];

@@ -2,26 +2,26 @@
 
 use super::{Operands, Random, count};
 use gradus_simulators::nna::{
-    Conditions, Interlock, Machine, Mapping, Order, Plan, Product, Shape, assemble, decode_all, disassemble,
-    encode_all, requantize,
+    Conditions, Interlock, LoopOrder, Mapping, NnaMachine, ProductPlan, ProductProgram, Shape, assemble, decode_all,
+    disassemble, encode_all, requantize,
 };
 
 /// Returns a random machine.
-fn machine(random: &mut Random) -> Machine {
-    let version = if random.below(2) == 0 { Machine::V1 } else { Machine::V2 };
-    Machine { kernels: 1 + random.below(2) as u32, frams: 1 + random.below(4).min(1) as u32, ..version }
+fn machine(random: &mut Random) -> NnaMachine {
+    let version = if random.below(2) == 0 { NnaMachine::V1 } else { NnaMachine::V2 };
+    NnaMachine { kernels: 1 + random.below(2) as u32, frams: 1 + random.below(4).min(1) as u32, ..version }
 }
 
 /// Returns a random plan that the machine can execute.
-fn plan(machine: &Machine, random: &mut Random) -> Plan {
+fn plan(machine: &NnaMachine, random: &mut Random) -> ProductPlan {
     let mapping = [Mapping::Diagonal, Mapping::Dense, Mapping::Dense, Mapping::Scalar][random.below(4)];
-    let mut plan = Plan::new(mapping, machine);
+    let mut plan = ProductPlan::new(mapping, machine);
     plan.resident = 1 + random.below(machine.kernels as usize);
     plan.ping_pong &= random.below(5) > 0;
     plan.sharing = random.below(6) > 0;
     plan.patches = 1 + random.below(machine.patches());
     if plan.resident == 1 && plan.ping_pong && plan.sharing && random.below(2) == 0 {
-        plan.order = Order::StepOuter;
+        plan.order = LoopOrder::StepOuter;
     }
     plan.initial = random.below(3) == 0;
     plan.requantize = (random.below(3) == 0).then(|| random.next() as i8);
@@ -29,8 +29,8 @@ fn plan(machine: &Machine, random: &mut Random) -> Plan {
 }
 
 /// Checks a product: values in all modes without hazards, the estimate of cycles, and the round trips of its code.
-fn check(shape: Shape, plan: Plan, machine: &Machine, random: &mut Random) {
-    let product = Product::new(shape, plan, machine).unwrap_or_else(|why| panic!("{shape:?} {plan:?}: {why}"));
+fn check(shape: Shape, plan: ProductPlan, machine: &NnaMachine, random: &mut Random) {
+    let product = ProductProgram::new(shape, plan, machine).unwrap_or_else(|why| panic!("{shape:?} {plan:?}: {why}"));
     let operands = Operands::new(shape, &product, random);
     let (sums, bytes, statistics) = operands.run(&product, machine, &Conditions::REJECT).unwrap_or_else(|fault| {
         panic!("{shape:?} {plan:?} {machine:?}: {fault}: {}", product.code[fault.at.min(product.code.len() - 1)])
@@ -73,12 +73,14 @@ fn random_products_equal_plain_loops() {
 #[test]
 fn edge_cases_equal_plain_loops() {
     let mut random = Random(2);
-    for machine in [Machine::V1, Machine::V2] {
+    for machine in [NnaMachine::V1, NnaMachine::V2] {
         for (rows, depth, columns) in
             [(1, 1, 1), (1, 9, 32), (32, 288, 4), (33, 289, 33), (16, 1, 31), (2, 600, 65), (49, 27, 127)]
         {
             let shape = Shape { rows, depth, columns };
-            Plan::candidates(shape, &machine).into_iter().for_each(|plan| check(shape, plan, &machine, &mut random));
+            ProductPlan::candidates(shape, &machine)
+                .into_iter()
+                .for_each(|plan| check(shape, plan, &machine, &mut random));
         }
     }
 }
@@ -93,16 +95,17 @@ fn bounds_are_lower_bounds() {
         let largest = [40, 70, 300][random.below(3)];
         let mut extent = || 1 + random.below(largest);
         let shape = Shape { rows: extent(), depth: extent(), columns: extent().min(70) };
-        let Ok(product) = Product::new(shape, plan, &machine) else { continue };
+        let Ok(product) = ProductProgram::new(shape, plan, &machine) else { continue };
         let bound = product.layout.bound(&machine);
         assert!(bound <= product.cycles, "{shape:?} {plan:?} {machine:?}: bound {bound}, {} cycles", product.cycles);
         tight += usize::from(2 * bound > product.cycles);
     }
     // The example of two pixels per column, whose loads are one each.
     let shape = Shape { rows: 33, depth: 64, columns: 33 };
-    for plan in Plan::candidates(shape, &Machine::V2) {
-        let product = Product::new(shape, Plan { initial: true, ..plan }, &Machine::V2).expect("a product");
-        let (bound, cycles) = (product.layout.bound(&Machine::V2), product.cycles);
+    for plan in ProductPlan::candidates(shape, &NnaMachine::V2) {
+        let product =
+            ProductProgram::new(shape, ProductPlan { initial: true, ..plan }, &NnaMachine::V2).expect("a product");
+        let (bound, cycles) = (product.layout.bound(&NnaMachine::V2), product.cycles);
         assert!(bound <= cycles, "{plan:?}: bound {bound}, {cycles} cycles");
     }
     assert!(tight > 50, "only {tight} bounds are above half of the cycles");
@@ -110,14 +113,15 @@ fn bounds_are_lower_bounds() {
 
 #[test]
 fn impossible_products_are_refused() {
-    let machine = Machine::V2;
-    let plan = Plan::new(Mapping::Dense, &machine);
-    let refuse =
-        |rows, depth, columns, plan: Plan| Product::new(Shape { rows, depth, columns }, plan, &machine).unwrap_err();
+    let machine = NnaMachine::V2;
+    let plan = ProductPlan::new(Mapping::Dense, &machine);
+    let refuse = |rows, depth, columns, plan: ProductPlan| {
+        ProductProgram::new(Shape { rows, depth, columns }, plan, &machine).unwrap_err()
+    };
     assert_eq!(refuse(0, 1, 1, plan), "a product of 0x1 and 1x1 is empty");
     assert!(refuse(1, 131_072, 1, plan).contains("exceed 32 bits"));
     assert!(refuse(10_000, 100_000, 10_000, plan).contains("do not fit"));
-    assert!(refuse(1, 1, 1, Plan { patches: 5, ..plan }).contains("feature RAM"));
-    assert!(refuse(1, 1, 1, Plan { resident: 3, ..plan }).contains("weight RAM"));
-    assert!(refuse(1, 1, 1, Plan { order: Order::StepOuter, ..plan }).contains("resident"));
+    assert!(refuse(1, 1, 1, ProductPlan { patches: 5, ..plan }).contains("feature RAM"));
+    assert!(refuse(1, 1, 1, ProductPlan { resident: 3, ..plan }).contains("weight RAM"));
+    assert!(refuse(1, 1, 1, ProductPlan { order: LoopOrder::StepOuter, ..plan }).contains("resident"));
 }

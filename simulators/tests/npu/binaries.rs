@@ -1,6 +1,6 @@
 //! Words and text: round trips, and damaged input.
 
-use crate::random::{Rng, cases};
+use super::random::{Rng, cases};
 use gradus_simulators::npu::*;
 use gradus_simulators::{Binary, BinaryError};
 use std::convert::Infallible;
@@ -24,17 +24,17 @@ impl Visitor for Random<'_> {
         Ok(self.0.chance(50))
     }
 
-    fn begin(&mut self, _: &'static str, _: Group) -> Result<(), Infallible> {
+    fn begin(&mut self, _: &'static str, _: GroupKind) -> Result<(), Infallible> {
         Ok(())
     }
 
-    fn end(&mut self, _: Group) -> Result<(), Infallible> {
+    fn end(&mut self, _: GroupKind) -> Result<(), Infallible> {
         Ok(())
     }
 }
 
-fn random_inst(rng: &mut Rng) -> Inst {
-    let mut inst = Inst::blank(rng.range(0, MNEMONICS.len() as u64 - 1) as usize).expect("an opcode");
+fn random_inst(rng: &mut Rng) -> NpuInst {
+    let mut inst = NpuInst::blank(rng.range(0, MNEMONICS.len() as u64 - 1) as usize).expect("an opcode");
     let Ok(()) = inst.visit_fields(&mut Random(rng));
     inst
 }
@@ -43,7 +43,7 @@ fn random_inst(rng: &mut Rng) -> Inst {
 fn words_and_text_are_lossless() {
     let mut rng = Rng(3);
     for _ in 0..cases("GRADUS_NPU_ROUND_TRIPS", 500) {
-        let program: Vec<Inst> = (0..rng.range(0, 12)).map(|_| random_inst(&mut rng)).collect();
+        let program: Vec<NpuInst> = (0..rng.range(0, 12)).map(|_| random_inst(&mut rng)).collect();
         assert_eq!(decode(&encode(&program)), Ok(program.clone()));
         let text = disassemble(&program);
         assert_eq!(assemble(&text), Ok(program), "{text}");
@@ -53,30 +53,30 @@ fn words_and_text_are_lossless() {
 #[test]
 fn binaries_are_those_of_their_machine() {
     let mut rng = Rng(4);
-    let program = Image {
+    let program = ProgramImage {
         code: (0..9).map(|_| random_inst(&mut rng)).collect(),
         constants: rng.bytes(90),
         ddr_bytes: 1000,
         operands: vec![100, 200],
         results: vec![300],
     };
-    let machine = Machine::default();
+    let machine = NpuMachine::default();
     let binary = Binary::read(&program.to_binary(&machine).write()).expect("a binary");
-    assert_eq!(Image::from_binary(&binary, &machine), Ok(program.clone()));
-    let other = Machine { banks: 8, ..Machine::default() };
+    assert_eq!(ProgramImage::from_binary(&binary, &machine), Ok(program.clone()));
+    let other = NpuMachine { banks: 8, ..NpuMachine::default() };
     let refused = Err(BinaryError { at: 0, reason: "a program of another machine" });
-    assert_eq!(Image::from_binary(&binary, &other), refused);
-    let outside = Image { results: vec![1001], ..program };
+    assert_eq!(ProgramImage::from_binary(&binary, &other), refused);
+    let outside = ProgramImage { results: vec![1001], ..program };
     let refused = Err(BinaryError { at: 0, reason: "a place beyond DDR" });
-    assert_eq!(Image::from_binary(&outside.to_binary(&machine), &machine), refused);
+    assert_eq!(ProgramImage::from_binary(&outside.to_binary(&machine), &machine), refused);
 }
 
 #[test]
 fn damaged_binaries_are_refused_or_safe() {
-    let (mut rng, machine) = (Rng(5), Machine::default());
+    let (mut rng, machine) = (Rng(5), NpuMachine::default());
     let (mut decoded, count) = (0, cases("GRADUS_NPU_BINARIES", 1500));
     for _ in 0..count {
-        let mut bytes = encode(&crate::hazards::random_program(&mut rng).code);
+        let mut bytes = encode(&super::hazards::random_program(&mut rng).code);
         for _ in 0..rng.range(1, 4) {
             let at = rng.range(0, bytes.len() as u64 - 1) as usize;
             match rng.range(0, 3) {
@@ -89,7 +89,7 @@ fn damaged_binaries_are_refused_or_safe() {
         let Ok(mut code) = decode(&bytes) else { continue };
         decoded += 1;
         assert_eq!(encode(&code), bytes);
-        code.push(Inst::End);
+        code.push(NpuInst::End);
         let _ = code.iter().map(|inst| cycles(&machine, inst)).fold(0, u64::wrapping_add);
         let mut simulator = Simulator::new(machine.clone());
         simulator.limit = 1 << 20;

@@ -1,13 +1,13 @@
 //! Hazards: double-buffered programs whose tokens are all needed, and mutants of them.
 
-use crate::random::{Rng, cases};
+use super::random::{Rng, cases};
 use gradus_simulators::npu::*;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 
 /// A program with its inputs.
 pub struct Case {
-    pub code: Vec<Inst>,
+    pub code: Vec<NpuInst>,
     pub ddr: Ddr,
 }
 
@@ -96,7 +96,8 @@ pub fn random_program(rng: &mut Rng) -> Case {
     for k in 0..12 {
         ddr.write(4096 + 12 * k, &[0, 0, 0, 0, 1 + k as u8, 0, 0, 0, 6, 0, 0, 0]);
     }
-    let mut code = vec![Inst::Load(transfer(4096, 4 * BUFFER, 1024)), Inst::Load(transfer(5120, 5 * BUFFER, 2048))];
+    let mut code =
+        vec![NpuInst::Load(transfer(4096, 4 * BUFFER, 1024)), NpuInst::Load(transfer(5120, 5 * BUFFER, 2048))];
     load(&shape, 0, &mut code);
     for t in 0..shape.tiles {
         if t + 1 < shape.tiles {
@@ -105,7 +106,7 @@ pub fn random_program(rng: &mut Rng) -> Case {
         execute(&shape, t, &mut code);
         store(&shape, t, &mut code);
     }
-    code.push(Inst::End);
+    code.push(NpuInst::End);
     Case { code, ddr }
 }
 
@@ -118,25 +119,25 @@ const OUT_FULL: u8 = 8;
 const OUT_FREE: u8 = 10;
 const COPIED: u8 = 12;
 
-fn signal(unit: Unit, token: u8) -> Inst {
-    Inst::Signal { unit, token }
+fn signal(unit: Unit, token: u8) -> NpuInst {
+    NpuInst::Signal { unit, token }
 }
 
-fn wait(queue: Queue, token: u8) -> Inst {
-    Inst::Wait { queue, token }
+fn wait(queue: Queue, token: u8) -> NpuInst {
+    NpuInst::Wait { queue, token }
 }
 
 /// Loads the input of tile `t`; with a residual also the buffer of its output.
-fn load(shape: &Shape, t: u32, code: &mut Vec<Inst>) {
+fn load(shape: &Shape, t: u32, code: &mut Vec<NpuInst>) {
     let b = (t % 2) as u8;
     if t >= 2 {
         code.push(wait(Queue::Load, FREE + b));
     }
-    code.push(Inst::Load(transfer(t * 800, u32::from(b) * BUFFER, shape.input_bytes)));
+    code.push(NpuInst::Load(transfer(t * 800, u32::from(b) * BUFFER, shape.input_bytes)));
     code.push(signal(Unit::Load, FULL + b));
 }
 
-fn execute(shape: &Shape, t: u32, code: &mut Vec<Inst>) {
+fn execute(shape: &Shape, t: u32, code: &mut Vec<NpuInst>) {
     let (b, again) = ((t % 2) as u8, t + 2 < shape.tiles);
     let (input, output) = (u32::from(b) * BUFFER, u32::from(2 + b) * BUFFER);
     code.push(wait(Queue::Execute, FULL + b));
@@ -145,7 +146,7 @@ fn execute(shape: &Shape, t: u32, code: &mut Vec<Inst>) {
     }
     let acc = u32::from(b) * 4096;
     let conv = Conv { feature: Feature { base: input, ..shape.conv.feature }, acc, ..shape.conv };
-    code.push(if shape.dw { Inst::DwConv(conv) } else { Inst::Conv(conv) });
+    code.push(if shape.dw { NpuInst::DwConv(conv) } else { NpuInst::Conv(conv) });
     if again {
         code.push(signal(Unit::Array, FREE + b));
     }
@@ -159,30 +160,37 @@ fn execute(shape: &Shape, t: u32, code: &mut Vec<Inst>) {
         let counts = [1, 1, 1, shape.output_bytes.div_ceil(8)];
         let strides = [0, 0, 0, 8];
         let from = 5 * BUFFER;
-        code.push(Inst::Move(Move { from, to: output, slice: 8, counts, from_strides: strides, to_strides: strides }));
+        code.push(NpuInst::Move(Move {
+            from,
+            to: output,
+            slice: 8,
+            counts,
+            from_strides: strides,
+            to_strides: strides,
+        }));
         code.push(signal(Unit::Mover, COPIED));
         code.push(wait(Queue::Execute, COPIED));
     }
     code.push(wait(Queue::Execute, SUMS + b));
     let residual = shape.post.residual.map(|r| Residual { feature: target, ..r });
-    code.push(Inst::Post(Post { acc, output: target, residual, ..shape.post }));
+    code.push(NpuInst::Post(Post { acc, output: target, residual, ..shape.post }));
     if again {
         code.push(signal(Unit::Pipe, SUMS_FREE + b));
     }
     code.push(signal(Unit::Pipe, OUT_FULL + b));
 }
 
-fn store(shape: &Shape, t: u32, code: &mut Vec<Inst>) {
+fn store(shape: &Shape, t: u32, code: &mut Vec<NpuInst>) {
     let b = (t % 2) as u8;
     code.push(wait(Queue::Store, OUT_FULL + b));
     let to = RESULTS + t * 1024;
-    code.push(Inst::Store(transfer(to, u32::from(2 + b) * BUFFER, shape.output_bytes)));
+    code.push(NpuInst::Store(transfer(to, u32::from(2 + b) * BUFFER, shape.output_bytes)));
     if t + 2 < shape.tiles {
         code.push(signal(Unit::Store, OUT_FREE + b));
     }
 }
 
-fn run_on(machine: &Machine, fill: u8, code: &[Inst], ddr: &Ddr) -> Result<Ddr, Fault> {
+fn run_on(machine: &NpuMachine, fill: u8, code: &[NpuInst], ddr: &Ddr) -> Result<Ddr, Fault> {
     let mut ddr = ddr.clone();
     let poison = ddr.bytes.iter_mut().zip(&ddr.initialized).filter(|(_, is)| !**is);
     poison.for_each(|(byte, _)| *byte = fill);
@@ -197,13 +205,13 @@ fn run_on(machine: &Machine, fill: u8, code: &[Inst], ddr: &Ddr) -> Result<Ddr, 
 
 #[test]
 fn each_token_of_a_double_buffered_program_is_needed() {
-    let (mut rng, machine) = (Rng(7), Machine::default());
+    let (mut rng, machine) = (Rng(7), NpuMachine::default());
     for case in 0..cases("GRADUS_NPU_PROGRAMS", 100) {
         let Case { code, ddr } = random_program(&mut rng);
         let result = run_on(&machine, 0, &code, &ddr);
         assert!(result.is_ok(), "case {case}: {}\n{}", result.unwrap_err(), disassemble(&code));
         for (at, inst) in code.iter().enumerate() {
-            if matches!(inst, Inst::Signal { .. } | Inst::Wait { .. }) {
+            if matches!(inst, NpuInst::Signal { .. } | NpuInst::Wait { .. }) {
                 let mut without = code.clone();
                 without.remove(at);
                 let result = run_on(&machine, 0, &without, &ddr);
@@ -248,16 +256,16 @@ impl Visitor for Change<'_> {
         Ok(present)
     }
 
-    fn begin(&mut self, _: &'static str, _: Group) -> Result<(), Infallible> {
+    fn begin(&mut self, _: &'static str, _: GroupKind) -> Result<(), Infallible> {
         Ok(())
     }
 
-    fn end(&mut self, _: Group) -> Result<(), Infallible> {
+    fn end(&mut self, _: GroupKind) -> Result<(), Infallible> {
         Ok(())
     }
 }
 
-fn mutate(rng: &mut Rng, code: &mut Vec<Inst>) {
+fn mutate(rng: &mut Rng, code: &mut Vec<NpuInst>) {
     let at = rng.range(0, code.len() as u64 - 2) as usize;
     match rng.range(0, 5) {
         0 => drop(code.remove(at)),
@@ -279,12 +287,18 @@ fn mutate(rng: &mut Rng, code: &mut Vec<Inst>) {
 }
 
 /// Latencies and rates that change which unit is ahead.
-fn latency_tables() -> [Machine; 3] {
-    let machine = Machine::default();
-    let fast = Machine { ddr_rate: 4096, read_latency: 0, write_latency: 0, ..machine.clone() };
-    let slow =
-        Machine { ddr_rate: 4, read_latency: 3, write_latency: 9000, start: 1, post_latency: 900, ..machine.clone() };
-    [machine, Machine { start: 5000, move_start: 700, ..fast }, slow]
+fn latency_tables() -> [NpuMachine; 3] {
+    let machine = NpuMachine::default();
+    let fast = NpuMachine { ddr_rate: 4096, read_latency: 0, write_latency: 0, ..machine.clone() };
+    let slow = NpuMachine {
+        ddr_rate: 4,
+        read_latency: 3,
+        write_latency: 9000,
+        start: 1,
+        post_latency: 900,
+        ..machine.clone()
+    };
+    [machine, NpuMachine { start: 5000, move_start: 700, ..fast }, slow]
 }
 
 #[test]
@@ -322,18 +336,19 @@ fn mutants_are_rejected_or_mean_the_same_on_all_latencies() {
 
 #[test]
 fn an_interlock_waits_for_hazards() {
-    let machine = Machine { interlock: Interlock::Stall, ..Machine::default() };
+    let machine = NpuMachine { interlock: Interlock::Stall, ..NpuMachine::default() };
     let mut ddr = Ddr::new(4096);
     ddr.write(0, &[7; 256]);
-    let load = Inst::Load(transfer(0, 0, 256));
-    let code = [load, Inst::Wait { queue: Queue::Store, token: 0 }, Inst::Store(transfer(1024, 0, 256)), Inst::End];
+    let load = NpuInst::Load(transfer(0, 0, 256));
+    let code =
+        [load, NpuInst::Wait { queue: Queue::Store, token: 0 }, NpuInst::Store(transfer(1024, 0, 256)), NpuInst::End];
     let mut with_signal = code.to_vec();
-    with_signal.insert(1, Inst::Signal { unit: Unit::Load, token: 0 });
-    let ordered = Simulator::new(Machine::default()).run(&with_signal, &mut ddr.clone()).expect("valid");
+    with_signal.insert(1, NpuInst::Signal { unit: Unit::Load, token: 0 });
+    let ordered = Simulator::new(NpuMachine::default()).run(&with_signal, &mut ddr.clone()).expect("valid");
     let unordered = [code[0], code[2], code[3]];
-    let fault = Simulator::new(Machine::default()).run(&unordered, &mut ddr.clone()).expect_err("a hazard");
+    let fault = Simulator::new(NpuMachine::default()).run(&unordered, &mut ddr.clone()).expect_err("a hazard");
     assert_eq!((fault.class, fault.at, fault.other), (FaultClass::ReadAfterWrite, 1, Some(0)));
-    assert_eq!(fault.place, Some((Memory::Sram, 0)));
+    assert_eq!(fault.place, Some((AddressSpace::Sram, 0)));
     let stalled = Simulator::new(machine).run(&unordered, &mut ddr).expect("an interlock");
     assert!(stalled.stalls.hazard > 0 && stalled.cycles <= ordered.cycles);
     assert_eq!(ddr.read(1024, 256), Some(&[7; 256][..]));

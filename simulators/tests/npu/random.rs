@@ -1,6 +1,6 @@
 //! Random numbers, placements and memories.
 
-use gradus_simulators::npu::{Conv, Feature, Machine, Weights};
+use gradus_simulators::npu::{Conv, Feature, NpuMachine, Weights};
 
 /// A generator of 64 bits (splitmix64).
 pub struct Rng(pub u64);
@@ -77,7 +77,7 @@ pub fn place_weights(rng: &mut Rng, base: u64, [ky, kx, k, d]: [u64; 4]) -> (Wei
 }
 
 /// Returns a random convolution that fits, with the end of its bytes.
-pub fn random_conv(rng: &mut Rng, machine: &Machine, dw: bool) -> (Conv, u64) {
+pub fn random_conv(rng: &mut Rng, machine: &NpuMachine, dw: bool) -> (Conv, u64) {
     loop {
         let kernel = [rng.range(1, 4) as u16, rng.range(1, 4) as u16];
         let stride = [rng.range(1, 3) as u16, rng.range(1, 3) as u16];

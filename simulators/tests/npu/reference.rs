@@ -1,6 +1,6 @@
 //! Plain loops over the definitions.
 
-use gradus_simulators::npu::{Conv, Machine};
+use gradus_simulators::npu::{Conv, NpuMachine};
 use std::collections::BTreeSet;
 
 /// The input coordinate of a tap; `None` in the padding.
@@ -72,7 +72,7 @@ pub fn conv(conv: &Conv, dw: bool, sram: &[u8]) -> Vec<i64> {
 }
 
 /// The cycles of the array by definition, and the words of weights.
-pub fn cycles(machine: &Machine, conv: &Conv, dw: bool) -> (u64, u64) {
+pub fn cycles(machine: &NpuMachine, conv: &Conv, dw: bool) -> (u64, u64) {
     let (mut cycles, mut weight_words) = (u64::from(machine.start), 0);
     let word = |address: u64| address / u64::from(machine.word_bytes);
     let positions: Vec<(u16, u16)> = (0..conv.rows).flat_map(|y| (0..conv.cols).map(move |x| (y, x))).collect();

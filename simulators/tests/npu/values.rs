@@ -1,21 +1,21 @@
 //! Values against plain loops.
 
-use crate::random::{Rng, cases, place_feature, random_conv};
-use crate::reference;
+use super::random::{Rng, cases, place_feature, random_conv};
+use super::reference;
 use gradus_simulators::npu::*;
 
 /// Loads `bytes` of DDR to the same addresses of SRAM.
-pub fn load_all(bytes: u32) -> Inst {
-    Inst::Load(Transfer { run: bytes, counts: [1; 3], ..Transfer::default() })
+pub fn load_all(bytes: u32) -> NpuInst {
+    NpuInst::Load(Transfer { run: bytes, counts: [1; 3], ..Transfer::default() })
 }
 
 /// Tokens from a unit to a queue.
-pub fn then(unit: Unit, queue: Queue, token: u8) -> [Inst; 2] {
-    [Inst::Signal { unit, token }, Inst::Wait { queue, token }]
+pub fn then(unit: Unit, queue: Queue, token: u8) -> [NpuInst; 2] {
+    [NpuInst::Signal { unit, token }, NpuInst::Wait { queue, token }]
 }
 
-fn run(program: &[Inst], ddr: &mut Ddr) -> Statistics {
-    Simulator::new(Machine::default()).run(program, ddr).unwrap_or_else(|fault| panic!("{fault}"))
+fn run(program: &[NpuInst], ddr: &mut Ddr) -> Statistics {
+    Simulator::new(NpuMachine::default()).run(program, ddr).unwrap_or_else(|fault| panic!("{fault}"))
 }
 
 #[test]
@@ -23,7 +23,7 @@ fn convolutions_are_those_of_plain_loops() {
     let mut rng = Rng(1);
     for case in 0..cases("GRADUS_NPU_CONVS", 400) {
         let (kernels, positions) = (rng.pick(&[8, 8, 4, 16, 64]), rng.pick(&[4, 16]));
-        let machine = Machine { kernels, positions, depth: kernels, ..Machine::default() };
+        let machine = NpuMachine { kernels, positions, depth: kernels, ..NpuMachine::default() };
         let dw = case % 3 == 2;
         let (conv, end) = random_conv(&mut rng, &machine, dw);
         let params = end as u32;
@@ -57,12 +57,12 @@ fn convolutions_are_those_of_plain_loops() {
             output,
             ..Post::default()
         };
-        let inst = |conv| if dw { Inst::DwConv(conv) } else { Inst::Conv(conv) };
+        let inst = |conv| if dw { NpuInst::DwConv(conv) } else { NpuInst::Conv(conv) };
         let mut program = vec![load_all(params + 12 * kernels as u32)];
         program.extend(then(Unit::Load, Queue::Execute, 0));
         program.extend([inst(conv), inst(again)]);
         program.extend(then(Unit::Array, Queue::Execute, 1));
-        program.push(Inst::Post(post));
+        program.push(NpuInst::Post(post));
         program.extend(then(Unit::Pipe, Queue::Store, 2));
         for k in 0..conv.kernels {
             for p in 0..positions {
@@ -70,7 +70,7 @@ fn convolutions_are_those_of_plain_loops() {
                 let from = output.address(h, w, k.into()) as u32;
                 assert!(u64::from(from) < out_end, "case {case}");
                 let to = (1 << 18) + (p * kernels + u64::from(k)) as u32;
-                program.push(Inst::Store(Transfer {
+                program.push(NpuInst::Store(Transfer {
                     ddr: to,
                     sram: from,
                     run: 1,
@@ -79,7 +79,7 @@ fn convolutions_are_those_of_plain_loops() {
                 }));
             }
         }
-        program.push(Inst::End);
+        program.push(NpuInst::End);
         let before = ddr.clone();
         let result = Simulator::new(machine).run(&program, &mut ddr);
         assert!(result.is_ok(), "case {case}: {}", result.unwrap_err());
@@ -110,7 +110,7 @@ fn round_half_even(value: i128, shift: u32) -> i128 {
 fn cycles_are_those_of_the_definition() {
     let mut rng = Rng(2);
     for case in 0..cases("GRADUS_NPU_COSTS", 600) {
-        let mut machine = Machine::default();
+        let mut machine = NpuMachine::default();
         if case % 2 == 1 {
             machine.kernels = rng.pick(&[4, 8, 16]);
             machine.depth = rng.pick(&[4, 8, 16]);
@@ -120,7 +120,7 @@ fn cycles_are_those_of_the_definition() {
         }
         let dw = case % 3 == 2;
         let (conv, _) = random_conv(&mut rng, &machine, dw);
-        let inst = if dw { Inst::DwConv(conv) } else { Inst::Conv(conv) };
+        let inst = if dw { NpuInst::DwConv(conv) } else { NpuInst::Conv(conv) };
         let cost = cost(&machine, &inst);
         assert_eq!((cost.cycles, cost.weight_words), reference::cycles(&machine, &conv, dw), "case {case}: {conv:?}");
     }
@@ -164,12 +164,12 @@ fn multiplies_are_depthwise_convolutions() {
         let post = Post { rows: 1, cols: 1, kernels: n, params: 8192, clamp: [-128, 127], ..Post::default() };
         let mut program = vec![load_all(16_384)];
         program.extend(then(Unit::Load, Queue::Execute, 0));
-        program.push(Inst::DwConv(conv));
+        program.push(NpuInst::DwConv(conv));
         program.extend(then(Unit::Array, Queue::Execute, 1));
-        program.push(Inst::Post(Post { output: row(1 << 15, n), ..post }));
+        program.push(NpuInst::Post(Post { output: row(1 << 15, n), ..post }));
         program.extend(then(Unit::Pipe, Queue::Store, 2));
         let transfer = Transfer { ddr: 1 << 15, sram: 1 << 15, run: n.into(), counts: [1; 3], ..Transfer::default() };
-        program.extend([Inst::Store(transfer), Inst::End]);
+        program.extend([NpuInst::Store(transfer), NpuInst::End]);
         let statistics = run(&program, &mut ddr);
         assert_eq!(statistics.macs, u64::from(n));
         for i in 0..usize::from(n) {
@@ -229,12 +229,12 @@ fn residuals_and_tables_are_those_of_the_definition() {
         };
         let mut program = vec![load_all(1 << 15)];
         program.extend(then(Unit::Load, Queue::Execute, 0));
-        program.push(Inst::Conv(conv));
+        program.push(NpuInst::Conv(conv));
         program.extend(then(Unit::Array, Queue::Execute, 1));
-        program.push(Inst::Post(Post { residual: Some(residual), table_stride: 256, ..post }));
+        program.push(NpuInst::Post(Post { residual: Some(residual), table_stride: 256, ..post }));
         program.extend(then(Unit::Pipe, Queue::Store, 2));
         let whole = Transfer { ddr: 1 << 15, run: 1 << 15, counts: [1; 3], ..Transfer::default() };
-        program.extend([Inst::Store(whole), Inst::End]);
+        program.extend([NpuInst::Store(whole), NpuInst::End]);
         let before = ddr.clone();
         run(&program, &mut ddr);
         for (p, k) in (0..cols).flat_map(|p| (0..kernels).map(move |k| (p, k))) {
@@ -255,10 +255,10 @@ fn residuals_and_tables_are_those_of_the_definition() {
 
 #[test]
 fn transfers_are_charged_in_bursts() {
-    let machine = Machine::default();
+    let machine = NpuMachine::default();
     let charged = |ddr: u32, run: u32, counts: [u32; 3], ddr_strides: [u32; 3]| {
         let transfer = Transfer { ddr, run, counts, ddr_strides, ..Transfer::default() };
-        let cost = cost(&machine, &Inst::Load(transfer));
+        let cost = cost(&machine, &NpuInst::Load(transfer));
         assert_eq!(cost.cycles, (cost.ddr_bytes * 4).div_ceil(15));
         cost.ddr_bytes
     };
@@ -268,7 +268,7 @@ fn transfers_are_charged_in_bursts() {
     assert_eq!(charged(0, 16, [1, 2, 4], [0, 64, 16]), 128);
     assert_eq!(charged(0, 16, [1, 2, 4], [0, 512, 128]), 1024);
     let slices = Move { slice: 8, counts: [1, 2, 3, 4], ..Move::default() };
-    assert_eq!(cycles(&machine, &Inst::Move(slices)), 24 + 4);
+    assert_eq!(cycles(&machine, &NpuInst::Move(slices)), 24 + 4);
     let post = Post { rows: 3, cols: 5, kernels: 9, clamp: [0, 1], output: row(0, 8), ..Post::default() };
-    assert_eq!(cycles(&machine, &Inst::Post(post)), 15 + 8);
+    assert_eq!(cycles(&machine, &NpuInst::Post(post)), 15 + 8);
 }

@@ -1,6 +1,6 @@
 //! A picture of the elements that one row reads: the buffer as cells in memory order, with element numbers.
 
-use super::Found;
+use super::TableUser;
 use super::cells::{CELL, Cells, LETTER, colour};
 use gradus_dialects::addr::StaticAccess;
 use gradus_dialects::layout::{AddressTable, Addressing};
@@ -44,7 +44,7 @@ struct Grid {
 impl Grid {
     /// Chooses lines that are image rows where these are known and short enough, otherwise the innermost extents that
     /// give more than a few cells.
-    fn new(extents: &[usize], one: &Found) -> Grid {
+    fn new(extents: &[usize], one: &TableUser) -> Grid {
         let all: usize = extents.iter().product();
         let width = one.layout.as_ref().filter(|layout| layout.levels().len() == extents.len()).and_then(|layout| {
             let at = layout.levels().iter().rposition(|level| level.axis == 'W' && level.tile.is_none())?;
@@ -65,7 +65,7 @@ impl Grid {
 
 /// A row of an op and the elements that it reads.
 struct Picture<'a> {
-    one: &'a Found,
+    one: &'a TableUser,
     table: &'a AddressTable<'a>,
     row: usize,
     grid: Grid,
@@ -78,7 +78,7 @@ struct Picture<'a> {
 }
 
 /// Draws the buffer of an op with the elements that a row reads. The error states why there is no picture.
-pub(super) fn draw(m: &Module, one: &Found, reads: &StaticAccess<'_>, row: usize) -> Result<String, String> {
+pub(super) fn draw(m: &Module, one: &TableUser, reads: &StaticAccess<'_>, row: usize) -> Result<String, String> {
     let extents = m.ctx.static_shape(one.buffer).ok_or("the extents of the buffer are not known")?;
     let extents: Vec<usize> = extents.iter().map(|&d| d as usize).collect();
     let elements = extents.iter().try_fold(1_usize, |n, &d| n.checked_mul(d)).ok_or("the buffer is too large")?;

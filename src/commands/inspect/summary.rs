@@ -1,6 +1,6 @@
 //! Address tables as text.
 
-use super::{Found, shown_extents};
+use super::{TableUser, shown_extents};
 use gradus_dialects::addr::StaticAccess;
 use gradus_dialects::layout::{AddressTable, Addressing, ZERO_PAGE, deltas};
 use gradus_ir::{Attr, Module, OpArgs, Str, Traits};
@@ -48,7 +48,7 @@ fn bytes(m: &Module, attr: Attr) -> u64 {
 }
 
 /// Lists all ops that read through tables, by function, and the constants of the program.
-pub(super) fn program(m: &Module, found: &[Found]) -> String {
+pub(super) fn program(m: &Module, found: &[TableUser]) -> String {
     let rows: Vec<Vec<String>> = found.iter().map(|one| columns(m, one)).collect();
     let width = |i: usize| rows.iter().map(|row| row[i].len()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..COLUMNS).map(width).collect();
@@ -70,7 +70,7 @@ pub(super) fn program(m: &Module, found: &[Found]) -> String {
 const COLUMNS: usize = 6;
 
 /// Returns the columns for an op: number, name, extents, buffer, addresses, tables.
-fn columns(m: &Module, one: &Found) -> Vec<String> {
+fn columns(m: &Module, one: &TableUser) -> Vec<String> {
     let mut tables = Tally::default();
     if let Some(args) = m.args(one.op) {
         tables_of(&args).for_each(|attr| tables.add(m, attr));
@@ -101,7 +101,7 @@ pub(super) fn addresses(reads: &StaticAccess<'_>) -> String {
 }
 
 /// Returns the total bytes of constants, by kind.
-fn constants(m: &Module, found: &[Found]) -> String {
+fn constants(m: &Module, found: &[TableUser]) -> String {
     let [mut tables, mut weights, mut others] = [(); 3].map(|()| Tally::default());
     for one in found {
         if let Some(args) = m.args(one.op) {
@@ -124,7 +124,7 @@ fn constants(m: &Module, found: &[Found]) -> String {
 }
 
 /// Formats the tables of an op, and the addresses that one row reads.
-pub(super) fn tables(m: &Module, one: &Found, reads: &StaticAccess<'_>, row: Option<usize>) -> String {
+pub(super) fn tables(m: &Module, one: &TableUser, reads: &StaticAccess<'_>, row: Option<usize>) -> String {
     let (name, buffer) = (&one.name, one.shown_buffer(m));
     let extents = shown_extents(&reads.table);
     format!("op {}: {name}, {extents} of {buffer}, {}\n", one.number, addresses(reads)) + &lists(&reads.table, row)

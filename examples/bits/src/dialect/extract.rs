@@ -24,7 +24,7 @@ pub struct ExtractOp {
     result: OpResult<SIGNLESS_INT_LIKE>,
 }
 
-fn verify_extract(m: &Module, op: Op) -> Result<(), String> {
+fn verify_extract(m: &Module, op: Op) -> Result<(), Violation> {
     let extract = ExtractOp(op);
     let (from, to) = (m.value_type(extract.value(m)), m.value_type(extract.result(m)));
     let bits = |ty| m.ctx.int_width(m.ctx.element_type(ty)).map_or(0, i64::from);
@@ -33,7 +33,9 @@ fn verify_extract(m: &Module, op: Op) -> Result<(), String> {
         return Err("requires operand and result of the same shape".into());
     }
     if offset < 0 || offset > bits(from) - bits(to) {
-        return Err(format!("extracts {} bits from bit {offset} on, but the operand has {}", bits(to), bits(from)));
+        return Err(
+            format!("extracts {} bits from bit {offset} on, but the operand has {}", bits(to), bits(from)).into()
+        );
     }
     Ok(())
 }

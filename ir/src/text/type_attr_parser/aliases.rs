@@ -16,7 +16,7 @@ pub(crate) const OF_ALIAS: &str = "in the definition of alias '";
 /// Parsers on several threads may share one table.
 #[derive(Default)]
 pub(crate) struct AliasTable<'a> {
-    entries: Vec<Entry<'a>>,
+    entries: Vec<AliasDefinition<'a>>,
     /// Index of each alias, by name with its sigil (`#` or `!`).
     index: FxHashMap<&'a str, usize>,
     pub(super) distinct: Mutex<FxHashMap<u64, Attr>>,
@@ -24,7 +24,7 @@ pub(crate) struct AliasTable<'a> {
     named: Mutex<FxHashMap<Attr, u32>>,
 }
 
-struct Entry<'a> {
+struct AliasDefinition<'a> {
     name: &'a str,
     /// The text of the file from the definition's value on.
     text: &'a str,
@@ -54,7 +54,7 @@ impl<'a> AliasTable<'a> {
             return Err(format!("redefinition of {kind} alias id '{id}'"));
         }
         self.index.insert(name, self.entries.len());
-        self.entries.push(Entry { name, text, offset, value: OnceLock::new() });
+        self.entries.push(AliasDefinition { name, text, offset, value: OnceLock::new() });
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! Parsing of `dense<...>`, `array<...>`, `sparse<...>` and `dense_resource<...>`, from text directly to bytes.
 
-use super::elements::{Elem, ElementParser, ElementsResult, Format, Shape, excess};
+use super::elements::{ElementEncoding, ElementFormat, ElementParser, ElementsResult, Shape, excess};
 use super::grammar::Rule;
 use super::source::{Source, line_end, skip_blank, string_end};
 use super::strings::name;
@@ -61,14 +61,14 @@ impl TypeAttrParser<'_> {
     /// Parses the body of `dense<...>`, or one of the two of `sparse<...>`, as an attribute of type `ty`.
     fn dense(&mut self, body: &str, ty: Type, shape: &[usize]) -> ElementsResult<Attr> {
         let elem_ty = self.ctx.element_type(ty);
-        let format = Format::of(self.ctx, elem_ty);
+        let format = ElementFormat::of(self.ctx, elem_ty);
         let mut reader = ElementParser::new(body, format, self.spare);
         reader.skip_blank();
         let total = shape.iter().try_fold(1usize, |n, &d| n.checked_mul(d));
-        if reader.peek() == Some(b'"') && format.elem != Elem::Text {
+        if reader.peek() == Some(b'"') && format.elem != ElementEncoding::Text {
             return self.hex(&reader, ty, total);
         }
-        if format.complex && format.elem == Elem::Text {
+        if format.complex && format.elem == ElementEncoding::Text {
             return Err((None, "invalid element type".into()));
         }
         let splat_of_strings = reader.peek() == Some(b'"');
@@ -85,7 +85,7 @@ impl TypeAttrParser<'_> {
             return Err((None, format!("parsed zero elements, but type ('{ty}') expected at least 1")));
         }
         let mut values = elements.strings;
-        if format.elem == Elem::Text {
+        if format.elem == ElementEncoding::Text {
             if splat_of_strings || (values.len() > 1 && values.iter().all(|v| *v == values[0])) {
                 values.truncate(1);
             }
@@ -126,7 +126,7 @@ impl TypeAttrParser<'_> {
             let ty = ctx.display_type(ty);
             (None, format!("elements hex data size is invalid for provided type: '{ty}'"))
         };
-        let is_bool = matches!(format.elem, Elem::Bool(_));
+        let is_bool = matches!(format.elem, ElementEncoding::Bool(_));
         if is_bool && !format.complex {
             let total = total.ok_or_else(wrong_size)?;
             if matches!(data[..], [0 | 0xff]) && total != 0 {
@@ -155,16 +155,16 @@ impl TypeAttrParser<'_> {
         if !has_list && !cur.at_end() {
             return Err(in_body(ParseError::new(cur.pos, "expected ':' or '>' after the element type")));
         }
-        let format = Format::of(self.ctx, elem);
+        let format = ElementFormat::of(self.ctx, elem);
         match format.elem {
             _ if format.complex => return Err(ParseError::new(start, "expected integer or float type")),
-            Elem::Text | Elem::Index => {
+            ElementEncoding::Text | ElementEncoding::Index => {
                 return Err(ParseError::new(start, format!("expected integer or float type, got: '{word}'")));
             }
-            Elem::Int(width, _) if width % 8 != 0 => {
+            ElementEncoding::Int(width, _) if width % 8 != 0 => {
                 return Err(ParseError::new(start, "element type bitwidth must be a multiple of 8"));
             }
-            Elem::Float(kind) if kind.width() % 8 != 0 => {
+            ElementEncoding::Float(kind) if kind.width() % 8 != 0 => {
                 return Err(ParseError::new(start, "element type bitwidth must be a multiple of 8"));
             }
             _ => {}
@@ -207,14 +207,14 @@ impl TypeAttrParser<'_> {
         if skip_blank(head).starts_with('"') {
             return Err((Some(0), "expected element literal of primitive type".into()));
         }
-        let mut indices_shape = inferred(head, Format { elem: Elem::Index, complex: false })?;
+        let mut indices_shape = inferred(head, ElementFormat { elem: ElementEncoding::Index, complex: false })?;
         if indices_shape.is_empty() {
             indices_shape = Shape::from_slice(&[1, rank]);
         }
         let in_tail = |(offset, message): (Option<usize>, String)| (offset.map(|o| o + comma + 1), message);
         let mut values_shape: Shape = match skip_blank(tail).starts_with('"') {
             true => Shape::new(),
-            false => inferred(tail, Format::of(self.ctx, elem)).map_err(in_tail)?,
+            false => inferred(tail, ElementFormat::of(self.ctx, elem)).map_err(in_tail)?,
         };
         if values_shape.is_empty() {
             values_shape.push(indices_shape[0]);

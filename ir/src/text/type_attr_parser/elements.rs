@@ -20,7 +20,7 @@ const BYTES_PER_BYTE: usize = 64;
 
 /// The encoding of an element.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Elem {
+pub(super) enum ElementEncoding {
     Bool(Signedness),
     Int(u32, Signedness),
     Index,
@@ -31,33 +31,33 @@ pub(super) enum Elem {
 
 /// The format of an element: one part, or two for a complex number.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Format {
-    pub(super) elem: Elem,
+pub(super) struct ElementFormat {
+    pub(super) elem: ElementEncoding,
     pub(super) complex: bool,
 }
 
-impl Format {
-    pub(super) fn of(ctx: &Context, ty: Type) -> Format {
+impl ElementFormat {
+    pub(super) fn of(ctx: &Context, ty: Type) -> ElementFormat {
         let elem = |ty| match *ctx.type_data(ty) {
-            TypeData::Integer { width: 1, sign } => Elem::Bool(sign),
-            TypeData::Integer { width, sign } => Elem::Int(width, sign),
-            TypeData::Index => Elem::Index,
-            TypeData::Float(kind) => Elem::Float(kind),
-            _ => Elem::Text,
+            TypeData::Integer { width: 1, sign } => ElementEncoding::Bool(sign),
+            TypeData::Integer { width, sign } => ElementEncoding::Int(width, sign),
+            TypeData::Index => ElementEncoding::Index,
+            TypeData::Float(kind) => ElementEncoding::Float(kind),
+            _ => ElementEncoding::Text,
         };
         match *ctx.type_data(ty) {
-            TypeData::Complex(part) => Format { elem: elem(part), complex: true },
-            _ => Format { elem: elem(ty), complex: false },
+            TypeData::Complex(part) => ElementFormat { elem: elem(part), complex: true },
+            _ => ElementFormat { elem: elem(ty), complex: false },
         }
     }
 
     /// Clears the bits of raw elements beyond the width of their type.
     pub(super) fn clear_unused_bits(self, data: &mut [u8]) {
         let width = match self.elem {
-            Elem::Bool(_) => 1,
-            Elem::Int(width, _) => width,
-            Elem::Float(kind) => kind.width(),
-            Elem::Index | Elem::Text => return,
+            ElementEncoding::Bool(_) => 1,
+            ElementEncoding::Int(width, _) => width,
+            ElementEncoding::Float(kind) => kind.width(),
+            ElementEncoding::Index | ElementEncoding::Text => return,
         };
         let used = width % 8;
         let size = byte_size(width);
@@ -69,11 +69,11 @@ impl Format {
     /// Returns the size of an element in bytes.
     pub(super) fn size(self) -> usize {
         let part = match self.elem {
-            Elem::Bool(_) => 1,
-            Elem::Int(width, _) => byte_size(width),
-            Elem::Index => 8,
-            Elem::Float(kind) => byte_size(kind.width()),
-            Elem::Text => 0,
+            ElementEncoding::Bool(_) => 1,
+            ElementEncoding::Int(width, _) => byte_size(width),
+            ElementEncoding::Index => 8,
+            ElementEncoding::Float(kind) => byte_size(kind.width()),
+            ElementEncoding::Text => 0,
         };
         if self.complex { 2 * part } else { part }
     }
@@ -136,7 +136,7 @@ impl OpenBrackets {
 pub(super) struct ElementParser<'s> {
     pub(super) text: &'s str,
     pub(super) at: usize,
-    pub(super) format: Format,
+    pub(super) format: ElementFormat,
     /// Whether the list is a dense array (`array<...>`): negative unsigned values wrap, and booleans are keywords.
     pub(super) is_array: bool,
     /// Maximum number of bytes of the elements.
@@ -150,7 +150,7 @@ pub(super) fn excess(data: &[u8], text: &str) -> usize {
 
 impl<'s> ElementParser<'s> {
     /// Creates a parser whose elements may take `spare` bytes beyond `BYTES_PER_BYTE` per byte of text.
-    pub(super) fn new(text: &'s str, format: Format, spare: usize) -> ElementParser<'s> {
+    pub(super) fn new(text: &'s str, format: ElementFormat, spare: usize) -> ElementParser<'s> {
         let limit = spare.saturating_add(text.len().saturating_mul(BYTES_PER_BYTE));
         ElementParser { text, at: 0, format, is_array: false, limit }
     }
@@ -291,7 +291,7 @@ impl<'s> ElementParser<'s> {
     fn part(&mut self, out: &mut Elements) -> ElementsResult<()> {
         let start = self.at;
         match self.format.elem {
-            Elem::Text => {
+            ElementEncoding::Text => {
                 if self.peek() != Some(b'"') {
                     return self.fail("expected string literal");
                 }
@@ -336,15 +336,15 @@ impl<'s> ElementParser<'s> {
 
 /// Appends the bytes of one number or boolean.
 #[inline]
-fn push_element(elem: Elem, literal: &str, is_array: bool, out: &mut Vec<u8>) -> Result<(), &'static str> {
+fn push_element(elem: ElementEncoding, literal: &str, is_array: bool, out: &mut Vec<u8>) -> Result<(), &'static str> {
     let (negative, digits) = sign(literal);
     if matches!(digits, "true" | "false") && !negative {
         return match elem {
-            Elem::Bool(_) => {
+            ElementEncoding::Bool(_) => {
                 out.push(u8::from(digits == "true"));
                 Ok(())
             }
-            Elem::Float(_) => Err("expected floating point literal"),
+            ElementEncoding::Float(_) => Err("expected floating point literal"),
             _ if is_array => Err("expected integer literal"),
             _ => Err("expected i1 type for 'true' or 'false' values"),
         };
@@ -358,14 +358,14 @@ fn push_element(elem: Elem, literal: &str, is_array: bool, out: &mut Vec<u8>) ->
         return Err("malformed hexadecimal literal");
     }
     match elem {
-        Elem::Float(kind) => push_float(kind, digits, negative, is_hex, out),
+        ElementEncoding::Float(kind) => push_float(kind, digits, negative, is_hex, out),
         _ if !is_hex && digits.contains('.') => Err("expected integer elements, but parsed floating-point"),
         _ if !is_hex && !digits.bytes().all(|b| b.is_ascii_digit()) => Err("malformed integer literal"),
-        Elem::Bool(_) if is_array => Err("expected 'true' or 'false' values for i1 type"),
-        Elem::Bool(sign) => push_int(digits, negative, 1, sign, false, out),
-        Elem::Index => push_int(digits, negative, 64, Signedness::Signed, is_array, out),
-        Elem::Int(width, sign) => push_int(digits, negative, width, sign, is_array, out),
-        Elem::Text => Err("expected string literal"),
+        ElementEncoding::Bool(_) if is_array => Err("expected 'true' or 'false' values for i1 type"),
+        ElementEncoding::Bool(sign) => push_int(digits, negative, 1, sign, false, out),
+        ElementEncoding::Index => push_int(digits, negative, 64, Signedness::Signed, is_array, out),
+        ElementEncoding::Int(width, sign) => push_int(digits, negative, width, sign, is_array, out),
+        ElementEncoding::Text => Err("expected string literal"),
     }
 }
 

@@ -29,7 +29,7 @@ struct Cut {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
+enum BracketByte {
     Other,
     Open,
     Close,
@@ -37,16 +37,16 @@ enum Class {
     Slash,
 }
 
-const CLASSES: [Class; 256] = {
-    let mut classes = [Class::Other; 256];
+const CLASSES: [BracketByte; 256] = {
+    let mut classes = [BracketByte::Other; 256];
     let mut i = 0;
     while i < 4 {
-        classes[b"(<[{"[i] as usize] = Class::Open;
-        classes[b")>]}"[i] as usize] = Class::Close;
+        classes[b"(<[{"[i] as usize] = BracketByte::Open;
+        classes[b")>]}"[i] as usize] = BracketByte::Close;
         i += 1;
     }
-    classes[b'"' as usize] = Class::Quote;
-    classes[b'/' as usize] = Class::Slash;
+    classes[b'"' as usize] = BracketByte::Quote;
+    classes[b'/' as usize] = BracketByte::Slash;
     classes
 };
 
@@ -112,8 +112,8 @@ fn measure(text: &str) -> Result<(usize, Vec<(usize, usize)>)> {
     let (mut depth, mut deepest, mut bodies, mut i) = (0usize, 0, Vec::new(), 0);
     while let Some(&byte) = bytes.get(i) {
         match CLASSES[byte as usize] {
-            Class::Other => {}
-            Class::Open => {
+            BracketByte::Other => {}
+            BracketByte::Open => {
                 depth += 1;
                 deepest = deepest.max(depth);
                 if depth > MAX_DEPTH {
@@ -129,13 +129,13 @@ fn measure(text: &str) -> Result<(usize, Vec<(usize, usize)>)> {
                     continue;
                 }
             }
-            Class::Close if is_operator(bytes, i) => {}
-            Class::Close => depth = depth.saturating_sub(1),
-            Class::Quote => i = string_end(bytes, i + 1) - 1,
-            Class::Slash if bytes.get(i + 1) == Some(&b'/') => {
+            BracketByte::Close if is_operator(bytes, i) => {}
+            BracketByte::Close => depth = depth.saturating_sub(1),
+            BracketByte::Quote => i = string_end(bytes, i + 1) - 1,
+            BracketByte::Slash if bytes.get(i + 1) == Some(&b'/') => {
                 let end = line_end(bytes, i);
                 if depth > 0 {
-                    depth += bytes[i..end].iter().filter(|&&b| CLASSES[b as usize] == Class::Open).count();
+                    depth += bytes[i..end].iter().filter(|&&b| CLASSES[b as usize] == BracketByte::Open).count();
                 }
                 deepest = deepest.max(depth);
                 if depth > MAX_DEPTH {
@@ -143,7 +143,7 @@ fn measure(text: &str) -> Result<(usize, Vec<(usize, usize)>)> {
                 }
                 i = end;
             }
-            Class::Slash => {}
+            BracketByte::Slash => {}
         }
         i += 1;
     }
@@ -213,15 +213,15 @@ pub(super) fn window(text: &str, at_least: usize) -> (usize, bool) {
     let (mut depth, mut i, mut begun, mut last) = (0usize, 0, false, 0);
     while let Some(&byte) = bytes.get(i) {
         match CLASSES[byte as usize] {
-            Class::Open if byte == b'{' && depth == 0 && begun => return (i, true),
+            BracketByte::Open if byte == b'{' && depth == 0 && begun => return (i, true),
             // Too deep nesting is an error, wherever the text ends.
-            Class::Open if depth > MAX_DEPTH => return (i, true),
-            Class::Open => depth += 1,
-            Class::Close if is_operator(bytes, i) => {}
-            Class::Close if depth == 0 => return (i, true),
-            Class::Close => depth -= 1,
-            Class::Quote => i = string_end(bytes, i + 1) - 1,
-            Class::Slash if bytes.get(i + 1) == Some(&b'/') => {
+            BracketByte::Open if depth > MAX_DEPTH => return (i, true),
+            BracketByte::Open => depth += 1,
+            BracketByte::Close if is_operator(bytes, i) => {}
+            BracketByte::Close if depth == 0 => return (i, true),
+            BracketByte::Close => depth -= 1,
+            BracketByte::Quote => i = string_end(bytes, i + 1) - 1,
+            BracketByte::Slash if bytes.get(i + 1) == Some(&b'/') => {
                 i = line_end(bytes, i);
                 continue;
             }
@@ -252,19 +252,19 @@ pub(super) fn bracket_window(text: &str) -> (usize, usize) {
     let (mut depth, mut deepest, mut i) = (0usize, 0, 0);
     while let Some(&byte) = bytes.get(i) {
         match CLASSES[byte as usize] {
-            Class::Other => {}
-            Class::Open => {
+            BracketByte::Other => {}
+            BracketByte::Open => {
                 depth += 1;
                 deepest = deepest.max(depth);
             }
-            Class::Close if is_arrow(bytes, i) => {}
-            Class::Close => depth = depth.saturating_sub(1),
-            Class::Quote => i = string_end(bytes, i + 1) - 1,
-            Class::Slash if bytes.get(i + 1) == Some(&b'/') => {
+            BracketByte::Close if is_arrow(bytes, i) => {}
+            BracketByte::Close => depth = depth.saturating_sub(1),
+            BracketByte::Quote => i = string_end(bytes, i + 1) - 1,
+            BracketByte::Slash if bytes.get(i + 1) == Some(&b'/') => {
                 i = line_end(bytes, i);
                 continue;
             }
-            Class::Slash => {}
+            BracketByte::Slash => {}
         }
         i += 1;
         if depth == 0 || depth > MAX_DEPTH {

@@ -1,7 +1,7 @@
 //! Functions of elements as stages.
 
 use super::super::network::StageInfo;
-use super::lines::{Lines, lines};
+use super::affine_tables::{ClampedAffine, affine_tables};
 use super::product::elem_of;
 use super::{NOT_DECLARED, OTHER_ELEMENTS, Reader, feature_type, float};
 use crate::operands::{self, constant};
@@ -56,8 +56,8 @@ impl Reader<'_> {
         if per_channel && !is_along_channels {
             return Err(Refusal::of_attr("axis", "tables along another axis than that of the channels"));
         }
-        if let Some(found) = per_channel.then(|| lines(tables.bytes(), from, to)).flatten() {
-            let Lines { scales, biases, low, high } = found;
+        if let Some(found) = per_channel.then(|| affine_tables(tables.bytes(), from, to)).flatten() {
+            let ClampedAffine { scales, biases, low, high } = found;
             let clamp = StageInfo::plain(Stage::Clamp { low, high });
             let rounded = StageInfo::plain(Stage::Quantize { to: Scale { scale: 1.0, zero: 0 }, elem: to });
             return Ok(vec![affine(&scales, &biases), clamp, rounded]);

@@ -1,6 +1,6 @@
 //! Ops that move channels, as parts of features: nothing is copied where a producer can write its part, or a consumer read it.
 
-use super::super::network::{FeatureId, FeatureInfo, Layer, Part, Role};
+use super::super::network::{ChannelSlice, FeatureId, FeatureInfo, Layer, Role};
 use super::{NOT_DECLARED, Reader, feature_type};
 use crate::operands::integers;
 use gradus_dialects::graph::{ConcatOp, ReshapeOp, SliceOp, TransposeOp};
@@ -87,7 +87,7 @@ impl Reader<'_> {
         let ids = values.iter().map(|&v| self.known(v)).collect::<Result<Vec<_>, _>>()?;
         let (mut i, mut first) = (0, 0);
         while i < ids.len() {
-            let part = Part { whole, first, step: 1 };
+            let part = ChannelSlice { whole, first, step: 1 };
             let (count, id) = match self.whole_of(&ids[i..]) {
                 Some((count, outer)) if self.can_be_part(outer) => (count, outer),
                 _ => (1, ids[i]),
@@ -115,7 +115,7 @@ impl Reader<'_> {
         let channels = self.net.features[whole].extents[2];
         let mut first = 0;
         for (i, &id) in ids.iter().enumerate() {
-            if self.net.features[id].part_of != Some(Part { whole, first, step: 1 }) {
+            if self.net.features[id].part_of != Some(ChannelSlice { whole, first, step: 1 }) {
                 return None;
             }
             first += self.net.features[id].extents[2];
@@ -146,7 +146,7 @@ impl Reader<'_> {
         };
         for value in m.results(op).collect::<Vec<_>>() {
             let channels = feature_type(m, value)?.0[2];
-            let part = self.part(Part { whole: id, first, step: 1 }, channels);
+            let part = self.part(ChannelSlice { whole: id, first, step: 1 }, channels);
             self.features.insert(value, part);
             first += channels;
         }
@@ -211,16 +211,16 @@ impl Reader<'_> {
         let group = extents[2] / shuffle.groups;
         let is_private = m.has_one_use(shuffle.x) && !(self.kept)(shuffle.x) && self.can_be_part(id);
         for i in 0..shuffle.groups {
-            let to = Part { whole, first: i, step: shuffle.groups };
+            let to = ChannelSlice { whole, first: i, step: shuffle.groups };
             let written = (0..self.net.features.len()).find(|&part| {
                 let info = &self.net.features[part];
-                info.part_of == Some(Part { whole: id, first: i * group, step: 1 }) && info.extents[2] == group
+                info.part_of == Some(ChannelSlice { whole: id, first: i * group, step: 1 }) && info.extents[2] == group
             });
             // A producer writes the channels of a group at their distance, if nothing else reads the concatenation.
             match written.filter(|_| is_private && !self.is_read(id)) {
                 Some(part) => self.net.features[part].part_of = Some(to),
                 None => {
-                    let from = self.part(Part { whole: id, first: i * group, step: 1 }, group);
+                    let from = self.part(ChannelSlice { whole: id, first: i * group, step: 1 }, group);
                     let output = self.part(to, group);
                     let layer = Layer { output, ..self.copy(op, from) };
                     self.net.layers.push(layer);

@@ -1,6 +1,6 @@
 //! Convolutions, matrix products and pools as layers.
 
-use super::super::network::{ConvInfo, Kind, Layer, StageInfo, WindowInfo};
+use super::super::network::{ConvInfo, Layer, LayerKind, StageInfo, WindowInfo};
 use super::{NOT_DECLARED, OTHER_ELEMENTS, Reader, feature_type, float};
 use crate::operands::{self, common_zero_point, constant};
 use gradus_dialects::graph::{
@@ -70,12 +70,12 @@ impl Reader<'_> {
             let m = self.m;
             let bias = conv.b(m).map(|b| constant(m, b)).transpose()?;
             let info = self.conv(op, conv.x(m), &constant(m, conv.w(m))?, bias.map(|b| f32_bias(&b, 1.0)))?;
-            return self.add_layer(op, conv.x(m), Kind::Conv(info), Vec::new());
+            return self.add_layer(op, conv.x(m), LayerKind::Conv(info), Vec::new());
         }
         self.matrix(op)
     }
 
-    fn add_layer(&mut self, op: Op, x: Value, kind: Kind, stages: Vec<StageInfo>) -> Result<(), Refusal> {
+    fn add_layer(&mut self, op: Op, x: Value, kind: LayerKind, stages: Vec<StageInfo>) -> Result<(), Refusal> {
         let layer = Layer { kind, stages, ..self.copy(op, self.known(x)?) };
         self.add(layer, self.m.result(op, 0))
     }
@@ -138,7 +138,7 @@ impl Reader<'_> {
             lists: vec![(0..kernels).flat_map(scale).collect()],
             size: 4,
         };
-        self.add_layer(conv.0, conv.x(m), Kind::Conv(info), vec![requantize])
+        self.add_layer(conv.0, conv.x(m), LayerKind::Conv(info), vec![requantize])
     }
 
     /// Reads a product of a vector with a constant matrix. A vector of a feature is a convolution with a kernel of its extents.
@@ -192,7 +192,7 @@ impl Reader<'_> {
             zero: 0,
             weights_zero: 0,
         };
-        let layer = Layer { kind: Kind::Conv(info), ..self.copy(op, input) };
+        let layer = Layer { kind: LayerKind::Conv(info), ..self.copy(op, input) };
         self.add(layer, m.result(op, 0))
     }
 
@@ -220,7 +220,7 @@ impl Reader<'_> {
             true => window.kernel[0] * window.kernel[1],
             false => 0,
         };
-        self.add_layer(op, x, Kind::Pool { window, is_max, divisor }, Vec::new())
+        self.add_layer(op, x, LayerKind::Pool { window, is_max, divisor }, Vec::new())
     }
 
     /// Reads a softmax or a normalization across channels.
@@ -234,13 +234,13 @@ impl Reader<'_> {
             let is_of_channels =
                 !args.flag("legacy_flatten") || m.ctx.shape(m.value_type(x)).map(<[i64]>::len) == Some(2);
             is_of_channels
-                .then_some(Kind::Softmax)
+                .then_some(LayerKind::Softmax)
                 .ok_or(Refusal::of_attr("legacy_flatten", "a softmax of several axes"))?
         } else {
             let size = args.int("size").and_then(|n| u32::try_from(n).ok()).filter(|&n| n % 2 == 1 && n < 1 << 16);
             let size = size.ok_or(Refusal::of_attr("size", "a neighbourhood that is even or too large"))?;
             let number = |name| float(&args, name).map(|n| n as f32);
-            Kind::Lrn { size, numbers: [number("alpha")?, number("beta")?, number("bias")?] }
+            LayerKind::Lrn { size, numbers: [number("alpha")?, number("beta")?, number("bias")?] }
         };
         self.add_layer(op, x, kind, Vec::new())
     }

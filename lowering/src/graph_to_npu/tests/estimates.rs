@@ -77,7 +77,7 @@ fn correlation(a: &[f64], b: &[f64]) -> f64 {
 
 #[test]
 fn estimates_of_300_layers_are_close() {
-    let machine = Machine::default();
+    let machine = NpuMachine::default();
     let mut r = Random::new(300);
     let mut shapes = of_networks();
     let known = shapes.len();
@@ -106,7 +106,7 @@ fn estimates_of_300_layers_are_close() {
 /// Weights that are loaded in parts are waited for to their end: depth and number of kernels are equal.
 #[test]
 fn parts_of_a_load_are_waited_for() {
-    let machine = Machine::default();
+    let machine = NpuMachine::default();
     let net = network_of(([7, 9], 64, 64, 3, 1, false));
     let program = compile(&net, &machine).expect("the layer fits");
     check(&net, &program, &machine, &mut Random::new(1)).expect("the program is right");

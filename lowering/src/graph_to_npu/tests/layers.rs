@@ -108,13 +108,13 @@ const LAYERS: [[usize; 5]; 97] = [
 const DDR_DECIDES: [[usize; 5]; 3] = [[7, 1, 832, 32, 1], [28, 1, 128, 256, 2], [28, 1, 512, 1024, 2]];
 
 /// Products per cycle in which the array is busy, of the 256 that it can compute.
-fn use_of_array([extent, size, channels, kernels, stride]: [usize; 5], is_skewed: bool) -> f64 {
-    let machine = Machine::default();
+fn use_of_array([extent, size, channels, kernels, stride]: [usize; 5], is_padded: bool) -> f64 {
+    let machine = NpuMachine::default();
     let mut net = Network::default();
     let input = feature(&mut net, [extent, extent, channels], true, Role::Operand(0));
     convolution(&mut net, input, Role::Result(0), (kernels, size, stride, false));
-    if is_skewed {
-        net.skew_rows(&machine);
+    if is_padded {
+        net.pad_rows(&machine);
     }
     let program = compile(&net, &machine).unwrap_or_else(|why| panic!("{extent} {size} {channels} {kernels}: {why}"));
     let counts = Simulator::new(machine).time(&program.instructions).expect("the program is right");

@@ -3,13 +3,13 @@
 use super::*;
 
 /// Cycles of a network's program.
-fn cycles(net: &Network, machine: &Machine) -> Option<u64> {
+fn cycles(net: &Network, machine: &NpuMachine) -> Option<u64> {
     let program = compile(net, machine).ok()?;
     Some(Simulator::new(machine.clone()).time(&program.instructions).expect("the program is right").cycles)
 }
 
 /// A machine with twice as much of a parameter.
-fn doubled(machine: &Machine, name: &str) -> Machine {
+fn doubled(machine: &NpuMachine, name: &str) -> NpuMachine {
     let mut more = machine.clone();
     let mut parameters = more.parameters();
     let field = parameters.iter_mut().find(|(known, _)| *known == name).expect("it is a parameter");

@@ -56,7 +56,7 @@ fn network_of(product: &Product, r: &mut Random) -> Network {
         disturb(&net, &mut layer, &[], r);
         net.layers.push(layer);
     }
-    net.finish(&Machine::default(), None);
+    net.finish(&NpuMachine::default(), None);
     net
 }
 
@@ -72,7 +72,7 @@ fn random(r: &mut Random) -> Product {
 
 #[test]
 fn random_products_of_two_features_are_exact() {
-    let machine = Machine::default();
+    let machine = NpuMachine::default();
     for seed in 1..=60 {
         let mut r = Random::new(seed + 900);
         let product = random(&mut r);
@@ -84,7 +84,7 @@ fn random_products_of_two_features_are_exact() {
 
 #[test]
 fn random_products_by_constants_are_exact() {
-    let machine = Machine::default();
+    let machine = NpuMachine::default();
     for seed in 1..=60 {
         let mut r = Random::new(seed + 1900);
         let Product { rows, depth, columns, .. } = random(&mut r);
@@ -147,10 +147,10 @@ fn a_feed_forward_part_is_near_its_bound() {
         let role = Role::Constant(net.constants.len() - 1);
         let feature = feature(&mut net, [1, 1, kernels], false, role);
         let signed = false;
-        layer.sum = Some(Sum { feature, zeros: [0, 0], scales: [1 << 10; 2], shift: 10, zero: 0, signed });
+        layer.sum = Some(FeatureSum { feature, zeros: [0, 0], scales: [1 << 10; 2], shift: 10, zero: 0, signed });
         net.layers.push(layer);
     }
-    let machine = Machine::default();
+    let machine = NpuMachine::default();
     let program = compile(&net, &machine).expect("it fits");
     let counts = Simulator::new(machine.clone()).time(&program.instructions).expect("the program is right");
     let bound = counts.macs / machine.macs();

@@ -4,15 +4,15 @@ use super::*;
 
 /// Modes of features: `8c`, `4w4c`, `8w4c`, `4c`, `2c`, `1c`, `4w`, `8w8c`.
 const MODES: [[usize; 2]; 8] = [[1, 8], [4, 4], [8, 4], [1, 4], [1, 2], [1, 1], [4, 1], [8, 8]];
-const ORDERS: [Blocks; 2] = [Blocks::ColumnsInside, Blocks::ChannelsInside];
+const ORDERS: [BlockOrder; 2] = [BlockOrder::ColumnsInside, BlockOrder::ChannelsInside];
 
-type Layout = ([usize; 2], Blocks);
+type Layout = ([usize; 2], BlockOrder);
 
 /// The product of two operands, each of which another layer reads too, so that their layouts are given.
 fn network_of(extents: [usize; 3], [a, b, y]: [Layout; 3], r: &mut Random) -> Network {
     let mut net = Network::default();
     let roles = [Role::Operand(0), Role::Operand(1), Role::Result(0), Role::Result(1), Role::Result(2)];
-    let plain = ([1, 8], Blocks::ColumnsInside);
+    let plain = ([1, 8], BlockOrder::ColumnsInside);
     let layouts = [a, b, y, plain, plain];
     for (role, (tile, blocks)) in roles.into_iter().zip(layouts) {
         let id = feature(&mut net, extents, r.below(2) == 0, role);
@@ -28,14 +28,14 @@ fn network_of(extents: [usize; 3], [a, b, y]: [Layout; 3], r: &mut Random) -> Ne
     net
 }
 
-fn check_product(net: &Network, machine: &Machine, r: &mut Random, what: &str) {
+fn check_product(net: &Network, machine: &NpuMachine, r: &mut Random, what: &str) {
     let program = compile(net, machine).unwrap_or_else(|why| panic!("{what}: {why}"));
     check(net, &program, machine, r).unwrap_or_else(|why| panic!("{what}: {why}"));
 }
 
 #[test]
 fn all_pairs_of_modes_and_orders_are_exact() {
-    let machine = Machine::default();
+    let machine = NpuMachine::default();
     let layouts = || MODES.iter().flat_map(|&mode| ORDERS.map(|order| (mode, order)));
     for (i, a) in layouts().enumerate() {
         for (j, b) in layouts().enumerate() {
@@ -56,7 +56,7 @@ fn all_pairs_of_modes_and_orders_are_exact() {
 /// Products of 1 to 64 rows, columns and channels, with modes by choice and by force.
 #[test]
 fn random_products_are_exact() {
-    let machine = Machine::default();
+    let machine = NpuMachine::default();
     for seed in 1..=40 {
         let mut r = Random::new(seed + 5000);
         let extents = [(); 3].map(|()| r.up_to(64));
@@ -86,7 +86,7 @@ fn the_mode_of_a_product_is_the_one_of_the_fewest_cycles() {
         }
         let layer = Layer { weights: Weights::Elements(1), ..copy(&net, 0, 2) };
         net.layers.push(layer);
-        net.finish(&Machine::default(), None);
+        net.finish(&NpuMachine::default(), None);
         assert_eq!(net.features[2].tile, [1, wanted], "{channels} channels");
     }
 }

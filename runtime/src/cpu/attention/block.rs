@@ -3,7 +3,8 @@
 use super::super::function::tanh;
 use super::super::lanes::{exponentials, largest, share};
 use super::mask::RowMask;
-use super::{Inputs, OutputRow, Plan};
+use super::{AttentionPlan, Inputs, OutputRow};
+use crate::KernelError;
 use crate::gemm::{Addresses, Isa, Panels, Product};
 use crate::vector::{Loops, MultiplyAdd, run_widest};
 use crate::workers::Workers;
@@ -12,7 +13,7 @@ use std::ops::Range;
 
 /// A head of keys and values, packed.
 pub(super) struct Head<'a> {
-    plan: &'a Plan,
+    plan: &'a AttentionPlan,
     inputs: &'a Inputs<'a>,
     batch: usize,
     /// The scaled keys and the values of each block of keys.
@@ -27,18 +28,18 @@ pub(super) struct Scratch {
     scores: Vec<f32>,
     /// Sums of values, weighted by exponentials: of earlier blocks of keys, and with the present one.
     sums: [Vec<f32>; 2],
-    states: Vec<State>,
+    states: Vec<SoftmaxState>,
 }
 
 /// The largest score of a query so far, and the sum of the exponentials of what scores are below it.
 #[derive(Clone, Copy)]
-struct State {
+struct SoftmaxState {
     most: f32,
     sum: f32,
 }
 
 impl Scratch {
-    pub(super) fn new(plan: &Plan) -> Scratch {
+    pub(super) fn new(plan: &AttentionPlan) -> Scratch {
         let ([rows, keys], [.., size]) = (plan.block, plan.queries.shape);
         let sums = [(); 2].map(|()| vec![0.0; rows * plan.output.shape[3]]);
         Scratch { queries: vec![0.0; rows * size], scores: vec![0.0; rows * keys], sums, states: Vec::new() }
@@ -47,7 +48,11 @@ impl Scratch {
 
 impl<'a> Head<'a> {
     /// Packs the keys and values of a head of a batch.
-    pub(super) fn new(plan: &'a Plan, inputs: &'a Inputs<'a>, [batch, head]: [usize; 2]) -> Result<Head<'a>, Trap> {
+    pub(super) fn new(
+        plan: &'a AttentionPlan,
+        inputs: &'a Inputs<'a>,
+        [batch, head]: [usize; 2],
+    ) -> Result<Head<'a>, Trap> {
         let ([.., count, size], [.., width]) = (plan.keys.shape(), plan.values.shape());
         let (isa, block, zeros) =
             (Isa::best(), plan.block[1], vec![0.0; plan.queries.shape[3].max(plan.output.shape[3])]);
@@ -60,7 +65,7 @@ impl<'a> Head<'a> {
             let keys = Panels::of_columns(isa, [block, size], |i| key(first + i), plan.scale)?;
             Ok([keys, Panels::of_rows(isa, [width, block], copy, None)?])
         };
-        let blocks = (0..count).step_by(block).map(packed).collect::<Result<_, String>>().map_err(Trap::Ub)?;
+        let blocks = (0..count).step_by(block).map(packed).collect::<Result<_, KernelError>>()?;
         let largest_key = plan.mask.hides_only().then(|| {
             let finite = if (0..count).map(|i| magnitude(value(i))).all(f32::is_finite) { 0.0 } else { f32::INFINITY };
             (0..count).map(|i| magnitude(key(i))).fold(finite, f32::max)
@@ -86,7 +91,7 @@ impl<'a> Head<'a> {
         let masks: Vec<RowMask<'_>> = (0..rows.len()).map(mask).collect();
         let seen = self.seen(&masks, &queries[..rows.len() * size]);
         states.clear();
-        states.resize(rows.len(), State { most: f32::NEG_INFINITY, sum: 0.0 });
+        states.resize(rows.len(), SoftmaxState { most: f32::NEG_INFINITY, sum: 0.0 });
         let mut is_first = true;
         for (i, [keys, values]) in self.blocks.iter().enumerate() {
             let start = i * self.plan.block[1];
@@ -97,7 +102,7 @@ impl<'a> Head<'a> {
             let all = scores.chunks_exact_mut(self.plan.block[1]).zip(before.chunks_exact_mut(width));
             for ((scores, sums), (state, mask)) in all.zip(states.iter_mut().zip(&masks)) {
                 let sums = if is_first { &mut [] } else { sums };
-                run_widest(Row { scores, start, cap: self.plan.cap, mask, state, sums });
+                run_widest(ScoreRow { scores, start, cap: self.plan.cap, mask, state, sums });
             }
             product(scores, &self.plan.addresses[1], values, (!is_first).then_some(&*before), sums)?;
             std::mem::swap(before, sums);
@@ -133,7 +138,7 @@ impl<'a> Head<'a> {
 /// Computes a product on this thread.
 fn product(a: &[f32], addresses: &Addresses, b: &Panels, add: Option<&[f32]>, c: &mut [f32]) -> Result<(), Trap> {
     let range = (f32::NEG_INFINITY, f32::INFINITY);
-    Product { a, addresses, b, add, range }.compute(&Workers::default(), c).map_err(Trap::Ub)
+    Product { a, addresses, b, add, range }.compute(&Workers::default(), c).map_err(Trap::from)
 }
 
 /// Returns the largest magnitude; infinity if there is a NaN.
@@ -142,22 +147,22 @@ fn magnitude(x: &[f32]) -> f32 {
 }
 
 /// The scores of a query and a block of keys.
-struct Row<'a> {
+struct ScoreRow<'a> {
     scores: &'a mut [f32],
     /// The first key.
     start: usize,
     cap: f32,
     mask: &'a RowMask<'a>,
-    state: &'a mut State,
+    state: &'a mut SoftmaxState,
     /// The sums of earlier blocks of keys; empty if there are none.
     sums: &'a mut [f32],
 }
 
-impl Loops for Row<'_> {
+impl Loops for ScoreRow<'_> {
     /// Replaces the scores by their exponentials, below the largest score so far, and rescales the sums to that.
     #[inline(always)]
     fn run<M: MultiplyAdd>(self) {
-        let Row { scores, start, cap, mask, state, sums } = self;
+        let ScoreRow { scores, start, cap, mask, state, sums } = self;
         if cap > 0.0 {
             for x in scores.iter_mut() {
                 *x = cap * tanh::<M>(*x / cap);
@@ -179,6 +184,6 @@ impl Loops for Row<'_> {
         for x in sums {
             *x *= factor;
         }
-        *state = State { most, sum: state.sum * factor + exponentials::<M>(scores, most) };
+        *state = SoftmaxState { most, sum: state.sum * factor + exponentials::<M>(scores, most) };
     }
 }

@@ -1,6 +1,6 @@
 //! Which keys a query sees: by its position, by the number of valid keys, and by a mask, which is added to the scores.
 
-use super::super::narrow::{Floats, Narrow};
+use super::super::narrow::{Narrow, WidenedFloats};
 use super::super::{dtype, extents};
 use gradus_ir::{DType, OpArgs};
 use gradus_reference_kernels::AttentionAttrs;
@@ -61,7 +61,7 @@ impl Mask {
     }
 
     /// Converts a mask of floats.
-    pub(super) fn floats<'a>(&self, data: &[&'a [u8]]) -> Option<Floats<'a>> {
+    pub(super) fn floats<'a>(&self, data: &[&'a [u8]]) -> Option<WidenedFloats<'a>> {
         Some(self.kind?.floats(data[self.operand?]))
     }
 

@@ -13,7 +13,7 @@ mod block;
 mod heads;
 mod mask;
 
-use super::narrow::{Floats, Narrow};
+use super::narrow::{Narrow, WidenedFloats};
 use super::operands::Operands;
 use super::products::dense_rows;
 use super::{Kernel, Prepared, dtype, extents};
@@ -34,7 +34,7 @@ const UNITS: [usize; 2] = [12, 16];
 
 /// Prepares `graph.attention` without the scores as a result: the output, and the keys and values with the past ones.
 pub(super) fn attention(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
-    let plan = Plan::of(m, args)?;
+    let plan = AttentionPlan::of(m, args)?;
     let (kind, results) = (plan.kind, args.result_types.len());
     let mut kernels = Vec::new();
     for (rows, more) in [plan.keys.clone(), plan.values.clone()].into_iter().zip(1..results) {
@@ -53,7 +53,7 @@ pub(super) fn attention(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
 }
 
 /// An attention, read from its op.
-struct Plan {
+struct AttentionPlan {
     kind: Narrow,
     /// The operands that are read: all.
     inputs: Vec<usize>,
@@ -71,8 +71,8 @@ struct Plan {
     addresses: [Addresses; 2],
 }
 
-impl Plan {
-    fn of(m: &Module, args: &OpArgs<'_>) -> Option<Plan> {
+impl AttentionPlan {
+    fn of(m: &Module, args: &OpArgs<'_>) -> Option<AttentionPlan> {
         let attrs = attention_attributes(args).ok()?;
         let mut operands = Operands::new(args);
         let [key, value, mask, past_key, past_value, lengths] =
@@ -105,7 +105,7 @@ impl Plan {
         let addresses = [dense_rows([block[0], d], RunSplit::FLOATS)?, dense_rows(block, RunSplit::FLOATS)?];
         let scale = attrs.scale.unwrap_or(1.0 / (d as f64).sqrt()) as f32;
         let cap = attrs.softcap as f32;
-        Some(Plan { kind, inputs, queries, keys, values, output, mask, scale, cap, block, addresses })
+        Some(AttentionPlan { kind, inputs, queries, keys, values, output, mask, scale, cap, block, addresses })
     }
 
     /// Computes the output. Threads share the heads of keys, and parts of the queries where these are few.
@@ -160,18 +160,18 @@ fn even(number: usize, most: usize, unit: usize) -> usize {
 
 /// The operands of a run in f32.
 struct Inputs<'a> {
-    queries: Floats<'a>,
+    queries: WidenedFloats<'a>,
     /// The past keys, and the new ones.
-    keys: [Option<Floats<'a>>; 2],
-    values: [Option<Floats<'a>>; 2],
-    mask: Option<Floats<'a>>,
+    keys: [Option<WidenedFloats<'a>>; 2],
+    values: [Option<WidenedFloats<'a>>; 2],
+    mask: Option<WidenedFloats<'a>>,
     /// All operands as they are.
     data: &'a [&'a [u8]],
 }
 
 impl Inputs<'_> {
     /// Returns two tensors, of which those that are absent are empty.
-    fn pair<'a>(all: &'a [Option<Floats<'_>>; 2]) -> [&'a [f32]; 2] {
+    fn pair<'a>(all: &'a [Option<WidenedFloats<'_>>; 2]) -> [&'a [f32]; 2] {
         all.each_ref().map(|floats| floats.as_deref().unwrap_or_default())
     }
 }

@@ -26,7 +26,7 @@ pub enum Bf16Isa {
 }
 
 /// The destination and epilogue of a tile.
-pub(super) struct Block {
+pub(super) struct TileDestination {
     /// Number of rows, of which accumulators may have more.
     pub rows: usize,
     /// Number of columns, of which accumulators may have more.
@@ -102,7 +102,7 @@ impl Bf16Isa {
     /// # Safety
     /// The machine has the extension. The accumulators exist, and the block's elements exist in residual and result, to which the
     /// caller has exclusive access.
-    pub(super) unsafe fn store(self, sums: *const f32, block: &Block) {
+    pub(super) unsafe fn store(self, sums: *const f32, block: &TileDestination) {
         // SAFETY: guaranteed by the caller.
         unsafe {
             match self {
@@ -162,7 +162,7 @@ unsafe fn plain(t: &TileProduct, [rows, width]: [usize; 2]) {
 /// # Safety
 /// As for [`Bf16Isa::store`].
 #[inline(always)]
-unsafe fn store(sums: *const f32, block: &Block) {
+unsafe fn store(sums: *const f32, block: &TileDestination) {
     let (low, high) = block.range;
     let clamped = |x: f32| {
         let x = if x < low { low } else { x };
@@ -190,7 +190,7 @@ unsafe fn store(sums: *const f32, block: &Block) {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{Block, MAX_WIDTH, TILE_ROWS, TileProduct, initial, plain, store};
+    use super::{MAX_WIDTH, TILE_ROWS, TileDestination, TileProduct, initial, plain, store};
     use std::arch::x86_64::*;
 
     /// Multiplies tiles with AVX2.
@@ -208,7 +208,7 @@ mod x86 {
     /// # Safety
     /// As for [`Bf16Isa::store`](super::Bf16Isa::store).
     #[target_feature(enable = "avx2,fma")]
-    pub(super) unsafe fn store_avx2(sums: *const f32, block: &Block) {
+    pub(super) unsafe fn store_avx2(sums: *const f32, block: &TileDestination) {
         // SAFETY: guaranteed by the caller.
         unsafe { store(sums, block) }
     }
@@ -238,7 +238,7 @@ mod x86 {
     /// # Safety
     /// As for [`Bf16Isa::store`](super::Bf16Isa::store).
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512bf16")]
-    pub(super) unsafe fn store_masked(sums: *const f32, block: &Block) {
+    pub(super) unsafe fn store_masked(sums: *const f32, block: &TileDestination) {
         let (low, high) = (_mm512_set1_ps(block.range.0), _mm512_set1_ps(block.range.1));
         // If either operand is NaN, the instructions return the second.
         let clamped = |x| _mm512_min_ps(high, _mm512_max_ps(low, x));

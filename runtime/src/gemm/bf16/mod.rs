@@ -18,10 +18,11 @@ use super::addresses::Addresses;
 use super::amx::Configured;
 use super::tile_rows::{ROW_BYTES, TILE_ROWS, TileProduct, TileRows};
 use super::{ColumnSlice, MAX_ROWS};
+use crate::KernelError;
 use crate::aligned_bytes::AlignedBytes;
 use crate::workers::{DisjointWriter, Workers};
 pub use kernels::Bf16Isa;
-use kernels::{Block, MAX_WIDTH};
+use kernels::{MAX_WIDTH, TileDestination};
 pub use panels::Bf16Panels;
 use std::cell::Cell;
 use std::ops::Range;
@@ -63,7 +64,7 @@ impl Bf16Product<'_> {
         workers: &Workers,
         c: &mut [u16],
         columns: ColumnSlice,
-    ) -> Result<(), String> {
+    ) -> Result<(), KernelError> {
         let slices = columns.divided(all, |product| product.b.columns());
         slices.iter().try_for_each(|(product, columns)| product.check(c.len(), *columns))?;
         let c = DisjointWriter::new(c);
@@ -74,7 +75,7 @@ impl Bf16Product<'_> {
     }
 
     /// Checks that all memory accesses are in bounds.
-    fn check(&self, elements: usize, columns: ColumnSlice) -> Result<(), String> {
+    fn check(&self, elements: usize, columns: ColumnSlice) -> Result<(), KernelError> {
         columns.check([self.addresses.rows(), self.b.columns()], elements, self.add.map(<[u16]>::len))?;
         self.addresses.check(self.b.summands(), self.b.run(), self.a.len())
     }
@@ -160,7 +161,7 @@ impl Bf16Product<'_> {
         let width = self.b.width();
         let columns = panel * width..(panel * width + width).min(self.b.columns());
         let at = rows.start * of + first + columns.start;
-        let block = Block {
+        let block = TileDestination {
             rows: rows.len(),
             columns: columns.len(),
             width,

@@ -1,6 +1,7 @@
 //! The packed bf16 right operand: panels of columns, each with two summands of every column contiguous.
 
 use super::kernels::{Bf16Isa, MAX_WIDTH};
+use crate::KernelError;
 use crate::aligned_bytes::AlignedBytes;
 use crate::gemm::check_packed;
 use crate::gemm::tile_rows::{ROW_BYTES, packed_bytes};
@@ -32,7 +33,7 @@ impl Bf16Panels {
         run: usize,
         at: impl Fn(usize, usize) -> u16,
         bias: Option<&[f32]>,
-    ) -> Result<Bf16Panels, String> {
+    ) -> Result<Bf16Panels, KernelError> {
         check_packed((isa, isa.is_supported()), [columns, summands], run, bias.map(<[f32]>::len))?;
         let width = if columns <= MAX_WIDTH / 2 { MAX_WIDTH / 2 } else { MAX_WIDTH };
         let bytes = run.checked_mul(2).and_then(|run_bytes| packed_bytes(summands / run, run_bytes));

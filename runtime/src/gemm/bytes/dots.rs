@@ -1,6 +1,6 @@
 //! Dot products of four 8-bit pairs, accumulated in 32 bits, per vector extension.
 
-use super::scales::{Bounds, FLIP};
+use super::scales::{ByteRange, FLIP};
 use crate::vector::{self, Floats, Vector};
 
 /// A vector of 32-bit accumulators.
@@ -56,7 +56,7 @@ pub(super) trait Dots: Copy {
     ///
     /// # Safety
     /// The machine has these vectors.
-    unsafe fn bounds(of: &Bounds) -> Self::Bounds;
+    unsafe fn bounds(of: &ByteRange) -> Self::Bounds;
 
     /// Stores the bytes of vectors of rounded numbers, which are in the low bits after the addition of `ROUND`, saturated.
     ///
@@ -112,7 +112,7 @@ impl Dots for Eight {
     }
 
     #[inline(always)]
-    unsafe fn bounds(of: &Bounds) -> [vector::Eight; 3] {
+    unsafe fn bounds(of: &ByteRange) -> [vector::Eight; 3] {
         // SAFETY: portable code runs on every machine.
         of.rounded().map(|x| unsafe { vector::Eight::splat(x) })
     }
@@ -132,7 +132,7 @@ impl Dots for Eight {
 
 #[cfg(target_arch = "x86_64")]
 pub(super) mod x86 {
-    use super::{Bounds, Dots, FLIP, Vector};
+    use super::{ByteRange, Dots, FLIP, Vector};
     use crate::gemm::bytes::Scales;
     use crate::vector::{Floats, ROUND};
     use std::arch::x86_64::*;
@@ -178,7 +178,7 @@ pub(super) mod x86 {
         }
 
         #[inline(always)]
-        unsafe fn bounds(of: &Bounds) -> [__m512i; 3] {
+        unsafe fn bounds(of: &ByteRange) -> [__m512i; 3] {
             // SAFETY: as above.
             of.signed_bits().map(|x| unsafe { _mm512_set1_epi32(x) })
         }
@@ -310,7 +310,7 @@ pub(super) mod x86 {
         }
 
         #[inline(always)]
-        unsafe fn bounds(of: &Bounds) -> [__m256; 3] {
+        unsafe fn bounds(of: &ByteRange) -> [__m256; 3] {
             // SAFETY: as above.
             of.rounded().map(|x| unsafe { __m256::splat(x) })
         }

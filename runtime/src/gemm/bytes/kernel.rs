@@ -3,13 +3,13 @@
 #![allow(clippy::needless_range_loop, reason = "loops of constant length are unrolled, and arrays become registers")]
 
 use super::dots::Dots;
-use super::scales::Bounds;
-use crate::gemm::kernel::{Run, Walk};
-use crate::gemm::tile_rows::Source;
+use super::scales::ByteRange;
+use crate::gemm::kernel::{OffsetWalk, SummandRun};
+use crate::gemm::tile_rows::TileSource;
 use crate::vector::{Floats, ROUND, Vector};
 
 /// The operands of a micro-kernel call: some rows times one panel.
-pub(super) struct Tile<'a> {
+pub(super) struct ByteTile<'a> {
     /// The buffer of A.
     pub a: *const u8,
     /// Offsets of the first row of the tile; the next row is `table_stride` entries further.
@@ -23,13 +23,13 @@ pub(super) struct Tile<'a> {
     /// Number of rows.
     pub rows: usize,
     /// The tiles of the rows, if they are collected: those of each strip of 16 rows, `steps` of each.
-    pub strips: [*const Source; 2],
+    pub strips: [*const TileSource; 2],
     /// Number of tiles per strip.
     pub steps: usize,
     /// The runs of summands.
-    pub runs: &'a [Run],
+    pub runs: &'a [SummandRun],
     /// The walk over their offsets.
-    pub walk: Walk,
+    pub walk: OffsetWalk,
     /// Number of summands per run.
     pub run: usize,
     /// The panel of B: four bytes per column and group of four summands.
@@ -48,7 +48,7 @@ pub(super) struct Quantize {
     pub terms: *const i32,
     /// Scales, one per column of the panel.
     pub scales: *const f32,
-    pub bounds: Bounds,
+    pub bounds: ByteRange,
     /// The destination of the first row: as many bytes as the panel has columns.
     pub to: *mut u8,
     /// Row stride of the destination.
@@ -56,7 +56,7 @@ pub(super) struct Quantize {
 }
 
 /// A micro-kernel of one tile size. Stores the accumulators, and returns whether it also requantized them.
-pub(super) type Kernel = unsafe fn(&Tile<'_>) -> bool;
+pub(super) type Kernel = unsafe fn(&ByteTile<'_>) -> bool;
 
 /// Computes a tile of `MR` rows and `NV` vectors, with signed bytes of A if `SIGNED`.
 ///
@@ -65,7 +65,7 @@ pub(super) type Kernel = unsafe fn(&Tile<'_>) -> bool;
 /// `zeros` is one run. `b` has four bytes per column and [step](steps) of each run. `bias` and scales cover the panel's
 /// columns, the terms its rows. `sums` and the destination of the requantization are writable for each element of the tile.
 #[inline(always)]
-pub(super) unsafe fn tile<D: Dots, const MR: usize, const NV: usize, const SIGNED: bool>(t: &Tile<'_>) -> bool {
+pub(super) unsafe fn tile<D: Dots, const MR: usize, const NV: usize, const SIGNED: bool>(t: &ByteTile<'_>) -> bool {
     // SAFETY: rows, summands and columns are those that the caller guarantees. Steps of runs of at least four summands
     // start at most four before the end.
     unsafe {

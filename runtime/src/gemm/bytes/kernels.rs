@@ -2,7 +2,7 @@
 
 use super::dots::Eight;
 use super::finish::{Finish, SharedOutput, finish};
-use super::kernel::{Kernel, Tile, steps, tile};
+use super::kernel::{ByteTile, Kernel, steps, tile};
 use crate::gemm::Addresses;
 #[cfg(target_arch = "x86_64")]
 use crate::gemm::amx;
@@ -128,7 +128,7 @@ macro_rules! kernels {
 ///
 /// # Safety
 /// As for [`tile`].
-unsafe fn portable<const MR: usize, const NV: usize, const SIGNED: bool>(t: &Tile<'_>) -> bool {
+unsafe fn portable<const MR: usize, const NV: usize, const SIGNED: bool>(t: &ByteTile<'_>) -> bool {
     // SAFETY: guaranteed by the caller.
     unsafe { tile::<Eight, MR, NV, SIGNED>(t) }
 }
@@ -172,7 +172,7 @@ fn tile_cycles(of: &Addresses, columns: usize) -> usize {
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use super::amx;
-    use super::{Finish, Kernel, SharedOutput, Tile, finish, tile};
+    use super::{ByteTile, Finish, Kernel, SharedOutput, finish, tile};
     use crate::gemm::bytes::kernel::requantize;
     use crate::gemm::tile_rows::TileProduct;
     use std::arch::x86_64::{__m256, __m256i, __m512, __m512i};
@@ -182,7 +182,7 @@ mod x86 {
     /// # Safety
     /// As for [`tile`].
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vnni")]
-    unsafe fn vnni<const MR: usize, const NV: usize, const SIGNED: bool>(t: &Tile<'_>) -> bool {
+    unsafe fn vnni<const MR: usize, const NV: usize, const SIGNED: bool>(t: &ByteTile<'_>) -> bool {
         // SAFETY: guaranteed by the caller.
         unsafe { tile::<__m512i, MR, NV, SIGNED>(t) }
     }
@@ -192,7 +192,7 @@ mod x86 {
     /// # Safety
     /// As for [`tile`].
     #[target_feature(enable = "avx2,fma")]
-    unsafe fn avx2<const MR: usize, const NV: usize, const SIGNED: bool>(t: &Tile<'_>) -> bool {
+    unsafe fn avx2<const MR: usize, const NV: usize, const SIGNED: bool>(t: &ByteTile<'_>) -> bool {
         // SAFETY: guaranteed by the caller.
         unsafe { tile::<__m256i, MR, NV, SIGNED>(t) }
     }
@@ -222,7 +222,7 @@ mod x86 {
     /// # Safety
     /// As for [`tile`], and the tile registers are configured; `strips` and `b` have the tiles of all steps.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vnni")]
-    unsafe fn amx<const STRIPS: usize, const NV: usize, const SIGNED: bool>(t: &Tile<'_>) -> bool {
+    unsafe fn amx<const STRIPS: usize, const NV: usize, const SIGNED: bool>(t: &ByteTile<'_>) -> bool {
         let (b, bias, sums) = (t.b.cast(), t.bias.cast(), t.sums.cast());
         let product = TileProduct { strips: t.strips, b, steps: t.steps, initial: bias, initial_stride: 0, sums };
         // SAFETY: guaranteed by the caller.

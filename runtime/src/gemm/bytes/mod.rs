@@ -26,6 +26,7 @@ use super::addresses::Addresses;
 #[cfg(target_arch = "x86_64")]
 use super::amx::Configured;
 use super::tile_rows::{TILE_ROWS, TileRows};
+use crate::KernelError;
 use crate::aligned_bytes::AlignedBytes;
 use crate::workers::{DisjointWriter, Workers};
 #[cfg(target_arch = "x86_64")]
@@ -34,7 +35,7 @@ use finish::Finish;
 pub use finish::IntegerOutput;
 pub(crate) use finish::SharedOutput;
 use gradus_dialects::layout::ZERO_PAGE;
-use kernel::{Quantize, Tile};
+use kernel::{ByteTile, Quantize};
 pub use kernels::ByteIsa;
 pub use panels::BytePanels;
 pub use scales::Scales;
@@ -80,7 +81,7 @@ impl ByteProduct<'_> {
     ///
     /// # Errors
     /// Incompatible sizes, or an address outside the buffer.
-    pub fn compute(&self, workers: &Workers, to: IntegerOutput<'_>) -> Result<(), String> {
+    pub fn compute(&self, workers: &Workers, to: IntegerOutput<'_>) -> Result<(), KernelError> {
         self.check(&to)?;
         let zero = match (self.signed, self.b.isa().has_tiles()) {
             (false, _) => i32::from(self.zero),
@@ -91,12 +92,12 @@ impl ByteProduct<'_> {
         let totals = self.totals(workers)?;
         let common = self.b.common_missing();
         let terms = common.map_or_else(Vec::new, |by| totals.iter().map(|total| by.wrapping_mul(*total)).collect());
-        self.share(workers, &Shared { totals, terms, ..Shared::new(self.b.bias(zero), self.page(), to) });
+        self.share(workers, &RowBlockData { totals, terms, ..RowBlockData::new(self.b.bias(zero), self.page(), to) });
         Ok(())
     }
 
     /// Returns the row sums of A, if columns need them.
-    fn totals(&self, workers: &Workers) -> Result<Vec<i32>, String> {
+    fn totals(&self, workers: &Workers) -> Result<Vec<i32>, KernelError> {
         if self.b.missing().is_none() {
             return Ok(Vec::new());
         }
@@ -104,7 +105,7 @@ impl ByteProduct<'_> {
         let mut totals = vec![0; self.addresses.rows()];
         let to = IntegerOutput::Sums(&mut totals);
         let product = ByteProduct { b: &ones, add: None, ..*self };
-        product.share(workers, &Shared::new(ones.bias(0), self.page(), to));
+        product.share(workers, &RowBlockData::new(ones.bias(0), self.page(), to));
         Ok(totals)
     }
 
@@ -114,7 +115,7 @@ impl ByteProduct<'_> {
     }
 
     /// Divides the result among threads: blocks of rows, and with few of them the panels of each block.
-    fn share(&self, workers: &Workers, shared: &Shared<'_>) {
+    fn share(&self, workers: &Workers, shared: &RowBlockData<'_>) {
         let (rows, panels) = (self.addresses.rows(), self.b.count());
         let steps = rows.saturating_mul(panels * self.b.width() / 16).saturating_mul(self.b.summands() / 4);
         let threads = workers.for_steps(steps);
@@ -129,7 +130,7 @@ impl ByteProduct<'_> {
     }
 
     /// Computes some rows of some panels, with tile registers of this thread where kernels use them.
-    fn block(&self, rows: Range<usize>, panels: Range<usize>, shared: &Shared<'_>) {
+    fn block(&self, rows: Range<usize>, panels: Range<usize>, shared: &RowBlockData<'_>) {
         let mut scratch = SCRATCH.take().unwrap_or_default();
         if !self.b.isa().has_tiles() {
             panels.for_each(|panel| self.panel(rows.clone(), panel, None, &mut scratch.tile, shared));
@@ -145,11 +146,11 @@ impl ByteProduct<'_> {
     }
 
     /// Checks that all memory accesses are in bounds.
-    fn check(&self, to: &IntegerOutput<'_>) -> Result<(), String> {
+    fn check(&self, to: &IntegerOutput<'_>) -> Result<(), KernelError> {
         let (m, n, elements) = (self.addresses.rows(), self.b.columns(), to.len());
         let fits = m.checked_mul(n) == Some(elements) && to.scales().is_none_or(|scales| scales == n);
         if !fits || self.add.is_some_and(|add| add.len() != elements) {
-            return Err(format!("a result of {m} rows and {n} columns does not have {elements} elements"));
+            return Err(format!("a result of {m} rows and {n} columns does not have {elements} elements").into());
         }
         self.addresses.check(self.b.summands(), self.b.run(), self.a.len())
     }
@@ -161,7 +162,7 @@ impl ByteProduct<'_> {
         panel: usize,
         collected: Option<&TileRows>,
         scratch: &mut ScratchTile,
-        shared: &Shared<'_>,
+        shared: &RowBlockData<'_>,
     ) {
         let (b, run, stride) = (self.b, self.addresses.run(), self.b.columns());
         let (isa, width, tile_rows) = (b.isa(), b.width(), b.tile_rows());
@@ -180,7 +181,7 @@ impl ByteProduct<'_> {
                 to: if is_whole { target } else { to },
                 stride: if is_whole { stride } else { width },
             });
-            let tile = Tile {
+            let tile = ByteTile {
                 a: self.a.as_ptr(),
                 table: table[first * table_stride..].as_ptr(),
                 table_stride,
@@ -219,7 +220,7 @@ impl ByteProduct<'_> {
     ///
     /// # Safety
     /// The destination has these rows and columns, to which the caller has exclusive access.
-    unsafe fn finish(&self, sums: &mut [i32], rows: Range<usize>, columns: Range<usize>, shared: &Shared<'_>) {
+    unsafe fn finish(&self, sums: &mut [i32], rows: Range<usize>, columns: Range<usize>, shared: &RowBlockData<'_>) {
         let (width, stride) = (self.b.width(), self.b.columns());
         // Kernels that requantize have added the terms of rows.
         let missing = self.b.missing().filter(|_| shared.quantized(self).is_none());
@@ -231,7 +232,7 @@ impl ByteProduct<'_> {
 }
 
 /// Data shared by all blocks of rows.
-struct Shared<'a> {
+struct RowBlockData<'a> {
     /// Bias per column, including the zero-point correction, and zeros up to a whole panel.
     bias: Vec<i32>,
     /// A padding run: the zero point of A.
@@ -243,10 +244,10 @@ struct Shared<'a> {
     to: SharedOutput<'a>,
 }
 
-impl<'a> Shared<'a> {
+impl<'a> RowBlockData<'a> {
     /// Creates the data of a product without row sums.
-    fn new(bias: Vec<i32>, page: Vec<u8>, to: IntegerOutput<'a>) -> Shared<'a> {
-        Shared { bias, page, totals: Vec::new(), terms: Vec::new(), to: to.shared() }
+    fn new(bias: Vec<i32>, page: Vec<u8>, to: IntegerOutput<'a>) -> RowBlockData<'a> {
+        RowBlockData { bias, page, totals: Vec::new(), terms: Vec::new(), to: to.shared() }
     }
 
     /// Returns the destination and scales, if kernels requantize: at most terms of rows are added to the sums.

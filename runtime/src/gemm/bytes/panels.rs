@@ -2,6 +2,7 @@
 
 use super::kernel::{first, steps};
 use super::{ByteIsa, MAX_SPREAD};
+use crate::KernelError;
 use crate::aligned_bytes::AlignedBytes;
 use crate::gemm::check_packed;
 use crate::gemm::tile_rows::{ROW_BYTES, packed_bytes};
@@ -48,7 +49,7 @@ impl BytePanels {
         run: usize,
         at: impl Fn(usize, usize) -> i32,
         bias: Option<&[i32]>,
-    ) -> Result<BytePanels, String> {
+    ) -> Result<BytePanels, KernelError> {
         let mut panels = BytePanels::empty(isa, [columns, summands], run, bias)?;
         let mut missing = Vec::with_capacity(columns);
         for n in 0..columns {
@@ -69,10 +70,12 @@ impl BytePanels {
         run: usize,
         matrix: &[u8],
         (signed, zeros): (bool, &[u8]),
-    ) -> Result<BytePanels, String> {
+    ) -> Result<BytePanels, KernelError> {
         let mut panels = BytePanels::empty(isa, [columns, summands], run, None)?;
         if columns.checked_mul(summands) != Some(matrix.len()) || ![1, columns].contains(&zeros.len()) {
-            return Err(format!("a matrix is not of {summands} rows and {columns} columns with a zero point each"));
+            return Err(
+                format!("a matrix is not of {summands} rows and {columns} columns with a zero point each").into()
+            );
         }
         let flip = if signed { 0 } else { 0x80 };
         // Bytes are stored as signed ones: elements minus this.
@@ -90,7 +93,7 @@ impl BytePanels {
         [columns, summands]: [usize; 2],
         run: usize,
         bias: Option<&[i32]>,
-    ) -> Result<BytePanels, String> {
+    ) -> Result<BytePanels, KernelError> {
         check_packed((isa, isa.is_supported()), [columns, summands], run, bias.map(<[i32]>::len))?;
         let waste = |&&(width, _): &&(usize, usize)| columns.next_multiple_of(width);
         let &(width, tile_rows) = isa.panels().iter().min_by_key(waste).expect("there are panels");
@@ -139,10 +142,10 @@ impl BytePanels {
     }
 
     /// Stores a column and returns the constant subtracted from it.
-    fn column(&mut self, n: usize, numbers: &[i32]) -> Result<i32, String> {
+    fn column(&mut self, n: usize, numbers: &[i32]) -> Result<i32, KernelError> {
         let (low, high) = (numbers.iter().min().copied().unwrap_or(0), numbers.iter().max().copied().unwrap_or(0));
         if low < -MAX_SPREAD || high > MAX_SPREAD || high - low > MAX_SPREAD {
-            return Err(format!("elements from {low} to {high} are not differences of two 8-bit integers"));
+            return Err(format!("elements from {low} to {high} are not differences of two 8-bit integers").into());
         }
         let missing = if low >= -128 && high <= 127 { 0 } else { low + 128 };
         self.totals.push(numbers.iter().fold(0, |sum, &x| sum.wrapping_add(x)));

@@ -9,13 +9,13 @@ pub(super) const FLIP: i32 = i32::from_ne_bytes([0x80; 4]);
 
 /// The zero point and the least and greatest value of bytes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Bounds {
+pub(super) struct ByteRange {
     zero: f32,
     low: f32,
     high: f32,
 }
 
-impl Bounds {
+impl ByteRange {
     /// Returns the least and greatest number before the zero point is added, and the zero point; the former two plus
     /// [`ROUND`].
     #[inline(always)]
@@ -49,17 +49,17 @@ pub struct Scales {
     scales: Vec<f64>,
     /// The scales rounded to f32, and zeros up to a whole panel.
     rough: Vec<f32>,
-    bounds: Bounds,
+    bounds: ByteRange,
 }
 
 impl Scales {
     /// Creates a requantization with one scale per column, to signed or unsigned bytes.
     pub fn new(scales: Vec<f64>, zero: i32, signed: bool) -> Scales {
         let (low, high) = if signed { (-128.0, 127.0) } else { (0.0, 255.0) };
-        Scales::with_bounds(scales, Bounds { zero: zero as f32, low, high })
+        Scales::with_bounds(scales, ByteRange { zero: zero as f32, low, high })
     }
 
-    fn with_bounds(scales: Vec<f64>, bounds: Bounds) -> Scales {
+    fn with_bounds(scales: Vec<f64>, bounds: ByteRange) -> Scales {
         let mut rough: Vec<f32> = scales.iter().map(|&scale| scale as f32).collect();
         rough.resize(scales.len() + MAX_WIDTH, 0.0);
         Scales { scales, rough, bounds }
@@ -75,7 +75,7 @@ impl Scales {
         self.scales.len()
     }
 
-    pub(super) fn bounds(&self) -> Bounds {
+    pub(super) fn bounds(&self) -> ByteRange {
         self.bounds
     }
 
@@ -98,7 +98,7 @@ impl Scales {
         rows: impl Iterator<Item = (*const i32, *mut u8)> + Clone,
     ) {
         let scale = &self.rough[first..][..V::LANES];
-        let Bounds { zero, low, high } = self.bounds;
+        let ByteRange { zero, low, high } = self.bounds;
         // SAFETY: guaranteed by the caller, and there are as many scales.
         unsafe {
             let (scale, round) = (V::load(scale.as_ptr()), V::splat(ROUND));

@@ -6,7 +6,7 @@
 //! are added to integers, which is faster than integer products.
 
 use super::super::Conv;
-use super::stages::Values;
+use super::stages::StageValues;
 use super::tile::{convert, load};
 
 /// Outputs of a block.
@@ -20,14 +20,14 @@ type Block = [[f32; LANES]; PIXELS];
 
 /// Consecutive products: elements of the image from an output's first tap on, and rows of the packed weights.
 #[derive(Clone, Copy)]
-struct Run {
+struct ProductRun {
     image: usize,
     weights: usize,
     len: usize,
 }
 
 /// The padded input, and the first tap of each output in it.
-struct Image {
+struct PaddedInput {
     values: Vec<f32>,
     /// Elements of a row.
     row: usize,
@@ -52,21 +52,31 @@ pub(super) fn padded_elements(conv: &Conv) -> u64 {
 }
 
 /// Returns the sums of all outputs, `[rows, cols, channels]`, bias included.
-pub(super) fn sums(conv: &Conv, spm: &[u8]) -> Values {
+pub(super) fn sums(conv: &Conv, spm: &[u8]) -> StageValues {
     let image = padded(conv, load(&conv.input, spm));
     let bias = conv.bias.map(|at| &spm[at as usize..at as usize + 4 * conv.output.channels as usize]);
     let bytes = bias.map(|bytes| bytes.as_chunks::<4>().0);
     if conv.input.elem.is_float() {
         let bias = bytes.map(|all| all.iter().map(|&b| f32::from_le_bytes(b)).collect());
-        Values::Floats(all_sums(conv, &image, spm, &bias.unwrap_or_else(|| vec![0.0; conv.output.channels as usize])))
+        StageValues::Floats(all_sums(
+            conv,
+            &image,
+            spm,
+            &bias.unwrap_or_else(|| vec![0.0; conv.output.channels as usize]),
+        ))
     } else {
         let bias = bytes.map(|all| all.iter().map(|&b| i32::from_le_bytes(b)).collect());
-        Values::Integers(all_sums(conv, &image, spm, &bias.unwrap_or_else(|| vec![0; conv.output.channels as usize])))
+        StageValues::Integers(all_sums(
+            conv,
+            &image,
+            spm,
+            &bias.unwrap_or_else(|| vec![0; conv.output.channels as usize]),
+        ))
     }
 }
 
 /// Pads the input with its zero point, and subtracts that.
-fn padded(conv: &Conv, mut values: Vec<f32>) -> Image {
+fn padded(conv: &Conv, mut values: Vec<f32>) -> PaddedInput {
     let zero = conv.zero as f32;
     if zero != 0.0 {
         values.iter_mut().for_each(|v| *v -= zero);
@@ -79,7 +89,7 @@ fn padded(conv: &Conv, mut values: Vec<f32>) -> Image {
     let [first_row, first_col] = conv.window.first.map(i64::from);
     let (height, width) = (i64::from(conv.input.rows), i64::from(conv.input.cols));
     if [first_row, first_col] == [0, 0] && (height, width) == (rows as i64, cols as i64) {
-        return Image { values, row, channels, outputs };
+        return PaddedInput { values, row, channels, outputs };
     }
     let mut image = vec![0.0; rows * row];
     let (left, right) = (first_col.clamp(0, width), (first_col + cols as i64).clamp(0, width));
@@ -90,25 +100,33 @@ fn padded(conv: &Conv, mut values: Vec<f32>) -> Image {
             into[(left - first_col) as usize * channels..][..from.len()].copy_from_slice(from);
         }
     }
-    Image { values: image, row, channels, outputs }
+    PaddedInput { values: image, row, channels, outputs }
 }
 
 /// A type of sums.
-trait Sum: Copy {
+trait SumElement: Copy {
     /// Returns the sums of a block, which begin with `bias`; `add` adds the products of some runs in order.
-    fn block(bias: &[Self; LANES], runs: &[Vec<Run>], add: impl Fn(&mut Block, &[Run])) -> [[Self; LANES]; PIXELS];
+    fn block(
+        bias: &[Self; LANES],
+        runs: &[Vec<ProductRun>],
+        add: impl Fn(&mut Block, &[ProductRun]),
+    ) -> [[Self; LANES]; PIXELS];
 }
 
-impl Sum for f32 {
-    fn block(bias: &[f32; LANES], runs: &[Vec<Run>], add: impl Fn(&mut Block, &[Run])) -> Block {
+impl SumElement for f32 {
+    fn block(bias: &[f32; LANES], runs: &[Vec<ProductRun>], add: impl Fn(&mut Block, &[ProductRun])) -> Block {
         let mut sums = [*bias; PIXELS];
         runs.iter().for_each(|runs| add(&mut sums, runs));
         sums
     }
 }
 
-impl Sum for i32 {
-    fn block(bias: &[i32; LANES], runs: &[Vec<Run>], add: impl Fn(&mut Block, &[Run])) -> [[i32; LANES]; PIXELS] {
+impl SumElement for i32 {
+    fn block(
+        bias: &[i32; LANES],
+        runs: &[Vec<ProductRun>],
+        add: impl Fn(&mut Block, &[ProductRun]),
+    ) -> [[i32; LANES]; PIXELS] {
         let mut sums = [*bias; PIXELS];
         for runs in runs {
             let mut part = [[0.0; LANES]; PIXELS];
@@ -121,7 +139,7 @@ impl Sum for i32 {
 }
 
 /// Returns the products of a sum as runs, in groups of at most [`EXACT`] products.
-fn runs(conv: &Conv, image: &Image, group_in: usize) -> Vec<Vec<Run>> {
+fn runs(conv: &Conv, image: &PaddedInput, group_in: usize) -> Vec<Vec<ProductRun>> {
     let [rows, cols] = conv.window.kernel.map(|n| n as usize);
     let [dy, dx] = conv.window.dilation.map(|n| n as usize);
     // The taps of a row are consecutive if they read all channels.
@@ -137,7 +155,7 @@ fn runs(conv: &Conv, image: &Image, group_in: usize) -> Vec<Vec<Run>> {
             }
             let part = room.min(len - done);
             let last = all.len() - 1;
-            all[last].push(Run { image: start + done, weights: weights + done, len: part });
+            all[last].push(ProductRun { image: start + done, weights: weights + done, len: part });
             (room, done) = (room - part, done + part);
         }
         weights += len;
@@ -146,7 +164,7 @@ fn runs(conv: &Conv, image: &Image, group_in: usize) -> Vec<Vec<Run>> {
 }
 
 /// Returns all sums.
-fn all_sums<S: Sum + Default>(conv: &Conv, image: &Image, spm: &[u8], bias: &[S]) -> Vec<S> {
+fn all_sums<S: SumElement + Default>(conv: &Conv, image: &PaddedInput, spm: &[u8], bias: &[S]) -> Vec<S> {
     let channels = conv.output.channels as usize;
     let mut out = vec![S::default(); image.outputs.len() * channels];
     let (group_in, group_out) = (conv.group_in as usize, conv.group_out as usize);
@@ -190,7 +208,7 @@ fn pack(conv: &Conv, spm: &[u8], channels: std::ops::Range<usize>, terms: usize,
 
 /// Adds products to the sums of a block, in order.
 #[inline(never)]
-fn add_products(sums: &mut Block, runs: &[Run], image: &[f32], at: [usize; PIXELS], weights: &[[f32; LANES]]) {
+fn add_products(sums: &mut Block, runs: &[ProductRun], image: &[f32], at: [usize; PIXELS], weights: &[[f32; LANES]]) {
     let mut block = *sums;
     for run in runs {
         let inputs = at.map(|at| &image[at + run.image..][..run.len]);
@@ -205,7 +223,7 @@ fn add_products(sums: &mut Block, runs: &[Run], image: &[f32], at: [usize; PIXEL
 }
 
 /// Computes the sums of a depthwise convolution, vectorized over channels.
-fn depthwise<S: Sum + Default>(conv: &Conv, image: &Image, spm: &[u8], bias: &[S], out: &mut [S]) {
+fn depthwise<S: SumElement + Default>(conv: &Conv, image: &PaddedInput, spm: &[u8], bias: &[S], out: &mut [S]) {
     let channels = conv.output.channels as usize;
     let runs = runs(conv, image, 1);
     let terms = conv.window.kernel.iter().product::<u32>() as usize;
@@ -231,7 +249,7 @@ fn depthwise<S: Sum + Default>(conv: &Conv, image: &Image, spm: &[u8], bias: &[S
 /// has `pixel` = 1 channel.
 fn add_channels(
     sums: &mut Block,
-    runs: &[Run],
+    runs: &[ProductRun],
     image: &[f32],
     at: [usize; PIXELS],
     weights: &[[f32; LANES]],

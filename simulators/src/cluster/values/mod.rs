@@ -10,8 +10,8 @@ mod stages;
 mod tile;
 
 use super::access::members;
-use super::{Place, Record, Transfer};
-use stages::{Values, apply};
+use super::{Record, StridedBox, Transfer};
+use stages::{StageValues, apply};
 use tile::{load, store};
 
 /// The memories of all clusters, and DDR.
@@ -61,7 +61,7 @@ impl Memories<'_> {
 }
 
 /// Calls `f` with first byte and length of each run of one side of a transfer.
-fn each_run(transfer: &Transfer, place: &Place, mut f: impl FnMut(usize, usize)) {
+fn each_run(transfer: &Transfer, place: &StridedBox, mut f: impl FnMut(usize, usize)) {
     for row in 0..transfer.rows as usize {
         for col in 0..transfer.cols as usize {
             f(place.offset as usize + row * place.row as usize + col * place.pixel as usize, transfer.bytes as usize);
@@ -74,10 +74,10 @@ fn compute(record: &Record, spm: &mut [u8]) {
     let Some((input, output)) = record.input().zip(record.output()) else { return };
     let values = match record {
         Record::Conv(conv) => conv::sums(conv, spm),
-        Record::Pool(pool) => Values::Floats(pool::pool(pool, &load(input, spm))),
-        Record::Softmax(softmax) => Values::Floats(norm::softmax(softmax, load(input, spm))),
-        Record::Lrn(lrn) => Values::Floats(norm::lrn(lrn, &load(input, spm))),
-        _ => Values::Floats(load(input, spm)),
+        Record::Pool(pool) => StageValues::Floats(pool::pool(pool, &load(input, spm))),
+        Record::Softmax(softmax) => StageValues::Floats(norm::softmax(softmax, load(input, spm))),
+        Record::Lrn(lrn) => StageValues::Floats(norm::lrn(lrn, &load(input, spm))),
+        _ => StageValues::Floats(load(input, spm)),
     };
     let stages = record.stages().into_iter().flatten().flatten();
     store(output, &apply(stages, values, output, spm), spm);

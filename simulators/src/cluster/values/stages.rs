@@ -4,7 +4,7 @@ use super::super::{Elem, Scale, Stage, Tile};
 use super::tile::{floats, load};
 
 /// Values before the stages.
-pub(super) enum Values {
+pub(super) enum StageValues {
     /// Values of floats.
     Floats(Vec<f32>),
     /// Sums of a convolution of bytes.
@@ -14,14 +14,14 @@ pub(super) enum Values {
 /// Applies stages to the values of an output.
 pub(super) fn apply<'a>(
     stages: impl Iterator<Item = &'a Stage>,
-    values: Values,
+    values: StageValues,
     output: &Tile,
     spm: &[u8],
 ) -> Vec<f32> {
     let channels = output.channels as usize;
     let (mut floats, mut sums) = match values {
-        Values::Floats(floats) => (floats, None),
-        Values::Integers(sums) => (Vec::new(), Some(sums)),
+        StageValues::Floats(floats) => (floats, None),
+        StageValues::Integers(sums) => (Vec::new(), Some(sums)),
     };
     for stage in stages {
         match (stage, sums.take()) {

@@ -1,7 +1,7 @@
 //! Bounds of mappings.
 
-use super::{Layout, Mapping, Order, Shape};
-use crate::nna::machine::{CHANNELS, Machine, TAPS};
+use super::{Layout, LoopOrder, Mapping, Shape};
+use crate::nna::machine::{CHANNELS, NnaMachine, TAPS};
 
 impl Layout {
     /// Returns the bytes of all kernels in the weight RAM, without masked taps.
@@ -19,7 +19,7 @@ impl Layout {
     /// Returns the least number of cycles in which the machine can execute the plan: the array's steps, and the instructions
     /// that no program of the plan lacks in each slot. These are, of the engine, the writes of weights and pixels with their gaps, the starts,
     /// each after a wait, and the reads of results; of the other slot, loads, sums and stores.
-    pub fn bound(&self, machine: &Machine) -> u64 {
+    pub fn bound(&self, machine: &NnaMachine) -> u64 {
         let Shape { rows, depth, columns } = self.shape;
         let (kernels, patches) = self.plan.extents(self.shape);
         // Without a patch there is no convolution, and no kernel is written.
@@ -32,12 +32,12 @@ impl Layout {
         let (groups, last) = self.groups();
         let width = if self.plan.sharing { self.plan.patches } else { 1 };
         let steps = patches.div_ceil(width);
-        let resident = if self.plan.order == Order::StepOuter { kernels } else { self.plan.resident };
+        let resident = if self.plan.order == LoopOrder::StepOuter { kernels } else { self.plan.resident };
         let fills = patches * kernels.div_ceil(resident.max(1));
         let weights_read = match (self.plan.sharing, self.plan.order) {
             (false, _) => steps,
-            (true, Order::KernelOuter) => 1,
-            (true, Order::StepOuter) => steps.div_ceil(2),
+            (true, LoopOrder::KernelOuter) => 1,
+            (true, LoopOrder::StepOuter) => steps.div_ceil(2),
         };
         let halves = match self.plan.mapping {
             Mapping::Dense => rows.div_ceil(CHANNELS / 2),

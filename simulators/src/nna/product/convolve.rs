@@ -1,8 +1,8 @@
 //! Loop nests around convolutions.
 
 use super::registers::{CONSTANTS, FEATURES, SUMS, WEIGHTS};
-use super::{Layout, Mapping, Order};
-use crate::nna::code::Emitter;
+use super::{Layout, LoopOrder, Mapping};
+use crate::nna::code::CodeBuilder;
 use crate::nna::instruction::{CONFIG, ENGINE, Form, fram_event, wram_event};
 use crate::nna::machine::{CHANNELS, KERNEL, TAPS, VECTOR};
 
@@ -13,7 +13,7 @@ const PATTERNS: i32 = 16;
 const UNROLLED: usize = 4;
 
 /// Emits the convolutions of a product.
-pub fn emit(e: &mut Emitter, layout: &Layout) {
+pub fn emit(e: &mut CodeBuilder, layout: &Layout) {
     let (kernels, patches) = layout.plan.extents(layout.shape);
     if patches == 0 {
         return;
@@ -30,14 +30,14 @@ pub fn emit(e: &mut Emitter, layout: &Layout) {
     }
     e.push(Form::Li, &[WEIGHTS, layout.weights as i32]);
     match layout.plan.order {
-        Order::KernelOuter => nest.kernel_outer(e),
-        Order::StepOuter => nest.step_outer(e),
+        LoopOrder::KernelOuter => nest.kernel_outer(e),
+        LoopOrder::StepOuter => nest.step_outer(e),
     }
 }
 
 /// A group of nine taps.
 #[derive(Clone, Copy)]
-struct Group {
+struct TapGroup {
     taps: usize,
     /// Whether its results are added to the sums.
     accumulates: bool,
@@ -132,22 +132,22 @@ impl Nest<'_> {
     }
 
     /// Emits all groups by `body`, which leaves the features' address as it was. A mask is set for a last group of fewer taps.
-    fn groups(&self, e: &mut Emitter, body: impl Fn(&mut Emitter, Group)) {
+    fn groups(&self, e: &mut CodeBuilder, body: impl Fn(&mut CodeBuilder, TapGroup)) {
         let (groups, last) = self.layout.groups();
         let initial = self.layout.plan.initial;
         let next = TAPS as i64 * self.tap_features();
         if groups > 1 {
-            body(e, Group { taps: TAPS, accumulates: initial });
+            body(e, TapGroup { taps: TAPS, accumulates: initial });
             e.advance(FEATURES, next);
             e.repeat(groups - 2, |e| {
-                body(e, Group { taps: TAPS, accumulates: true });
+                body(e, TapGroup { taps: TAPS, accumulates: true });
                 e.advance(FEATURES, next);
             });
         }
         if last < TAPS {
             set_mask(e, (1 << last) - 1);
         }
-        body(e, Group { taps: last, accumulates: initial || groups > 1 });
+        body(e, TapGroup { taps: last, accumulates: initial || groups > 1 });
         if last < TAPS {
             set_mask(e, (1 << TAPS) - 1);
         }
@@ -155,7 +155,7 @@ impl Nest<'_> {
     }
 
     /// Loops over kernels, groups and steps.
-    fn kernel_outer(&self, e: &mut Emitter) {
+    fn kernel_outer(&self, e: &mut CodeBuilder) {
         e.push(Form::Li, &[FEATURES, self.layout.features as i32]);
         e.push(Form::Li, &[SUMS, self.layout.sums as i32]);
         for (count, chunk) in self.chunks() {
@@ -178,7 +178,7 @@ impl Nest<'_> {
     }
 
     /// Loops over pairs of steps, groups and kernels, with the features of a pair in both feature RAMs.
-    fn step_outer(&self, e: &mut Emitter) {
+    fn step_outer(&self, e: &mut CodeBuilder) {
         e.push(Form::Li, &[FEATURES, self.layout.features as i32]);
         e.push(Form::Li, &[SUMS, self.layout.sums as i32]);
         let pair = 2 * self.step;
@@ -196,7 +196,7 @@ impl Nest<'_> {
     }
 
     /// Emits all groups and kernels of up to two steps, each with a number of patches.
-    fn pair(&self, e: &mut Emitter, steps: &[usize]) {
+    fn pair(&self, e: &mut CodeBuilder, steps: &[usize]) {
         e.push(Form::Li, &[WEIGHTS, self.layout.weights as i32]);
         self.groups(e, |e, group| {
             let [mut loads, mut reads, mut sums] = self.pools();
@@ -230,12 +230,12 @@ impl Nest<'_> {
     }
 
     /// Emits all steps of the resident kernels, and leaves the addresses as they were.
-    fn steps(&self, e: &mut Emitter, chunk: &[usize], group: Group) {
+    fn steps(&self, e: &mut CodeBuilder, chunk: &[usize], group: TapGroup) {
         let steps = self.patches.div_ceil(self.step);
         let last = self.patches - (steps - 1) * self.step;
         let patches = |step: usize| if step + 1 == steps { last } else { self.step };
         let mut pipeline = Pipeline { nest: self, chunk, group, pools: self.pools() };
-        let advance = |e: &mut Emitter, count: usize| {
+        let advance = |e: &mut CodeBuilder, count: usize| {
             e.advance(FEATURES, (count * self.step) as i64 * self.patch_features());
             e.advance(SUMS, (count * self.step) as i64 * self.patch_sums());
         };
@@ -271,7 +271,7 @@ impl Nest<'_> {
     }
 
     /// Writes the resident kernels to the weight RAM.
-    fn load_kernels(&self, e: &mut Emitter, count: usize, taps: usize) {
+    fn load_kernels(&self, e: &mut CodeBuilder, count: usize, taps: usize) {
         let [mut loads, mut masked, _] = self.pools();
         for wram in 0..count {
             e.push(Form::Nnptr, &[2 + wram as i32, 0]);
@@ -296,7 +296,7 @@ impl Nest<'_> {
     }
 
     /// Starts a convolution when its operands are complete and the engine is idle.
-    fn convolve(&self, e: &mut Emitter, fram: usize, wram: usize, block: usize, rewind: bool) {
+    fn convolve(&self, e: &mut CodeBuilder, fram: usize, wram: usize, block: usize, rewind: bool) {
         e.push(Form::Nnsync, &[fram_event(fram) | wram_event(wram) | ENGINE]);
         e.push(Form::Nnmacg, &[fram as i32, wram as i32, block as i32, i32::from(rewind)]);
     }
@@ -306,7 +306,7 @@ impl Nest<'_> {
     #[expect(clippy::too_many_arguments, reason = "a step is a place, an extent and a share")]
     fn fill(
         &self,
-        e: &mut Emitter,
+        e: &mut CodeBuilder,
         pool: &mut Pool,
         fram: usize,
         step: usize,
@@ -340,14 +340,14 @@ impl Nest<'_> {
     #[expect(clippy::too_many_arguments, reason = "a result is a block and a place")]
     fn read(
         &self,
-        e: &mut Emitter,
+        e: &mut CodeBuilder,
         [reads, sums]: [&mut Pool; 2],
         block: usize,
         step: usize,
         patches: usize,
         halves: usize,
         kernel: usize,
-        group: Group,
+        group: TapGroup,
     ) {
         for patch in 0..patches {
             for half in 0..halves {
@@ -367,7 +367,7 @@ impl Nest<'_> {
     }
 }
 
-fn set_mask(e: &mut Emitter, mask: i32) {
+fn set_mask(e: &mut CodeBuilder, mask: i32) {
     e.push(Form::Nncfg, &[2, mask]);
     e.push(Form::Nnsync, &[CONFIG]);
 }
@@ -376,18 +376,18 @@ fn set_mask(e: &mut Emitter, mask: i32) {
 struct Pipeline<'a> {
     nest: &'a Nest<'a>,
     chunk: &'a [usize],
-    group: Group,
+    group: TapGroup,
     pools: [Pool; 3],
 }
 
 impl Pipeline<'_> {
     /// Writes the share of a step that is written beside the convolutions of `kernels`.
-    fn fill(&mut self, e: &mut Emitter, fram: usize, step: usize, patches: usize, kernels: std::ops::Range<usize>) {
+    fn fill(&mut self, e: &mut CodeBuilder, fram: usize, step: usize, patches: usize, kernels: std::ops::Range<usize>) {
         let share = kernels.start * patches / self.chunk.len()..kernels.end * patches / self.chunk.len();
         self.nest.fill(e, &mut self.pools[0], fram, step, patches, self.group.taps, share);
     }
 
-    fn read(&mut self, e: &mut Emitter, step: usize, fram: usize, kernel: usize, patches: usize) {
+    fn read(&mut self, e: &mut CodeBuilder, step: usize, fram: usize, kernel: usize, patches: usize) {
         let block = if self.chunk.len() == 1 { fram } else { kernel };
         let [_, reads, sums] = &mut self.pools;
         let (halves, group) = (self.chunk[kernel], self.group);
@@ -395,7 +395,7 @@ impl Pipeline<'_> {
     }
 
     /// Starts the convolutions of a step, and beside each stores the result before it and writes a share of the next step.
-    fn step(&mut self, e: &mut Emitter, step: usize, fram: usize, previous: Option<usize>, next: Option<usize>) {
+    fn step(&mut self, e: &mut CodeBuilder, step: usize, fram: usize, previous: Option<usize>, next: Option<usize>) {
         let kernels = self.chunk.len();
         for kernel in 0..kernels {
             let block = if kernels == 1 { fram } else { kernel };
@@ -418,7 +418,7 @@ impl Pipeline<'_> {
     }
 
     /// A step without overlap: writes features, and weights unless they are shared, then convolves, then stores.
-    fn sequential(&mut self, e: &mut Emitter, patches: usize) {
+    fn sequential(&mut self, e: &mut CodeBuilder, patches: usize) {
         let kernels = self.chunk.len();
         e.push(Form::Nnsync, &[ENGINE]);
         if !self.nest.layout.plan.sharing {

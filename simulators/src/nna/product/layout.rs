@@ -1,9 +1,9 @@
 //! The placement of operands and results in memory.
 
-use super::{Mapping, Order, Plan, Shape};
-use crate::nna::hazard::Class;
-use crate::nna::machine::{CHANNELS, KERNEL, Machine, TAPS, VECTOR};
-use crate::nna::memory::Memory;
+use super::{LoopOrder, Mapping, ProductPlan, Shape};
+use crate::nna::hazard::FaultKind;
+use crate::nna::machine::{CHANNELS, KERNEL, NnaMachine, TAPS, VECTOR};
+use crate::nna::memory::ByteMemory;
 
 /// Lanes of a requantization.
 const LANES: usize = VECTOR / 4;
@@ -17,7 +17,7 @@ pub struct Layout {
     /// Extents.
     pub shape: Shape,
     /// Choices.
-    pub plan: Plan,
+    pub plan: ProductPlan,
     /// First byte of the kernels, or of the left matrix.
     pub weights: u32,
     /// First byte of the right matrix, or of its columns.
@@ -45,7 +45,7 @@ impl Layout {
     ///
     /// # Errors
     /// They do not fit in memory.
-    pub fn new(shape: Shape, plan: Plan, machine: &Machine) -> Result<Layout, String> {
+    pub fn new(shape: Shape, plan: ProductPlan, machine: &NnaMachine) -> Result<Layout, String> {
         let Shape { rows, depth, columns } = shape;
         let dense = plan.mapping == Mapping::Dense;
         let (outer, inner) = if dense { (columns, rows) } else { (rows, columns) };
@@ -99,7 +99,7 @@ impl Layout {
     ///
     /// # Errors
     /// An operand has another size.
-    pub fn image(&self, a: &[i8], b: &[i8], initial: &[i32], scales: &[i32], fill: u8) -> Result<Memory, String> {
+    pub fn image(&self, a: &[i8], b: &[i8], initial: &[i32], scales: &[i32], fill: u8) -> Result<ByteMemory, String> {
         let Shape { rows, depth, columns } = self.shape;
         let expected = [
             ("left matrix", a.len(), rows * depth),
@@ -110,7 +110,7 @@ impl Layout {
         if let Some((name, len, expected)) = expected.into_iter().find(|(_, len, expected)| len != expected) {
             return Err(format!("the {name} has {len} elements instead of {expected}"));
         }
-        let mut memory = Memory::new(self.size as usize, fill);
+        let mut memory = ByteMemory::new(self.size as usize, fill);
         let mut put = |at: u32, bytes: &[u8]| memory.fill(at, bytes).map_err(|class| class.name().to_owned());
         let bytes = |values: &[i8]| values.iter().map(|&v| v as u8).collect::<Vec<u8>>();
         if self.plan.mapping == Mapping::Dense {
@@ -155,7 +155,7 @@ impl Layout {
         let (kernels, all) = (self.plan.extents(self.shape).0, kernel_bytes(self.shape.depth));
         let (groups, taps) = self.groups();
         let size = if group + 1 < groups { KERNEL } else { taps * CHANNELS * CHANNELS };
-        if self.plan.order == Order::StepOuter {
+        if self.plan.order == LoopOrder::StepOuter {
             return group * kernels * KERNEL + kernel * size;
         }
         let first = kernel / self.plan.resident * self.plan.resident;
@@ -184,7 +184,7 @@ impl Layout {
     ///
     /// # Errors
     /// A sum was not written.
-    pub fn sums(&self, memory: &Memory) -> Result<Vec<i32>, Class> {
+    pub fn sums(&self, memory: &ByteMemory) -> Result<Vec<i32>, FaultKind> {
         let mut sums = Vec::with_capacity(self.shape.rows * self.shape.columns);
         for row in 0..self.shape.rows {
             for column in 0..self.shape.columns {
@@ -200,7 +200,7 @@ impl Layout {
     ///
     /// # Errors
     /// A byte was not written.
-    pub fn bytes(&self, memory: &Memory) -> Result<Vec<i8>, Class> {
+    pub fn bytes(&self, memory: &ByteMemory) -> Result<Vec<i8>, FaultKind> {
         let columns = self.shape.columns;
         let byte = |i: usize| {
             let at = self.bytes + self.sum_index(i / columns, i % columns) as u32;

@@ -19,9 +19,9 @@ mod terms;
 pub use layout::Layout;
 pub use terms::{Terms, scale_of};
 
-use super::code::Emitter;
-use super::instruction::Inst;
-use super::machine::{CHANNELS, MAX_DEPTH, Machine, TAPS};
+use super::code::CodeBuilder;
+use super::instruction::NnaInst;
+use super::machine::{CHANNELS, MAX_DEPTH, NnaMachine, TAPS};
 
 /// The extents of a product.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -47,7 +47,7 @@ pub enum Mapping {
 
 /// The order of the loops over kernels, groups of nine taps, and steps of patches.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Order {
+pub enum LoopOrder {
     /// Kernels, groups, steps: weights are written once, features once for all resident kernels.
     KernelOuter,
     /// Steps, groups, kernels: features are written once and stay in both feature RAMs, weights once for these steps.
@@ -56,11 +56,11 @@ pub enum Order {
 
 /// The choices of a program.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Plan {
+pub struct ProductPlan {
     /// Mapping.
     pub mapping: Mapping,
     /// Order of loops.
-    pub order: Order,
+    pub order: LoopOrder,
     /// Resident kernels, 1 or 2.
     pub resident: usize,
     /// Whether one feature RAM is filled while the convolution reads the other.
@@ -77,9 +77,9 @@ pub struct Plan {
 
 /// A program of a product.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Product {
+pub struct ProductProgram {
     /// Instructions.
-    pub code: Vec<Inst>,
+    pub code: Vec<NnaInst>,
     /// The placement of operands and result in memory.
     pub layout: Layout,
     /// Cycles, estimated from the cycle model.
@@ -104,12 +104,12 @@ pub(super) mod registers {
     pub const COUNTER: i32 = 31;
 }
 
-impl Plan {
+impl ProductPlan {
     /// Returns the plan with all techniques of a machine.
-    pub fn new(mapping: Mapping, machine: &Machine) -> Plan {
-        Plan {
+    pub fn new(mapping: Mapping, machine: &NnaMachine) -> ProductPlan {
+        ProductPlan {
             mapping,
-            order: Order::KernelOuter,
+            order: LoopOrder::KernelOuter,
             resident: machine.kernels as usize,
             ping_pong: machine.frams == 2,
             sharing: true,
@@ -123,7 +123,7 @@ impl Plan {
     ///
     /// # Errors
     /// The machine lacks a resource, or a dimension is out of range.
-    pub fn check(&self, shape: Shape, machine: &Machine) -> Result<(), String> {
+    pub fn check(&self, shape: Shape, machine: &NnaMachine) -> Result<(), String> {
         machine.check()?;
         let Shape { rows, depth, columns } = shape;
         if rows == 0 || depth == 0 || columns == 0 {
@@ -144,7 +144,7 @@ impl Plan {
         if self.ping_pong && machine.frams < 2 {
             return Err("there is one feature RAM only".into());
         }
-        if self.order == Order::StepOuter && (!self.ping_pong || !self.sharing || self.resident != 1) {
+        if self.order == LoopOrder::StepOuter && (!self.ping_pong || !self.sharing || self.resident != 1) {
             return Err("features that stay need both feature RAMs and one resident kernel".into());
         }
         Ok(())
@@ -165,16 +165,16 @@ impl Plan {
     }
 }
 
-impl Product {
+impl ProductProgram {
     /// Returns the program of a product.
     ///
     /// # Errors
     /// The plan is not possible, or the operands do not fit in memory.
-    pub fn new(shape: Shape, plan: Plan, machine: &Machine) -> Result<Product, String> {
+    pub fn new(shape: Shape, plan: ProductPlan, machine: &NnaMachine) -> Result<ProductProgram, String> {
         plan.check(shape, machine)?;
         let layout = Layout::new(shape, plan, machine)?;
         let constant = 1 << registers::FEATURES | 1 << registers::WEIGHTS | 1 << registers::CONSTANTS;
-        let mut emitter = Emitter::new(machine.latency, registers::COUNTER, constant);
+        let mut emitter = CodeBuilder::new(machine.latency, registers::COUNTER, constant);
         if plan.mapping != Mapping::Scalar {
             convolve::emit(&mut emitter, &layout);
         }
@@ -183,7 +183,7 @@ impl Product {
             scalar::emit_requantize(&mut emitter, &layout);
         }
         let (code, cycles) = emitter.finish();
-        Ok(Product { code, layout, cycles })
+        Ok(ProductProgram { code, layout, cycles })
     }
 
     /// Returns the program of the fewest cycles among the candidates, which `adjust` changes or refuses. A machine with
@@ -191,9 +191,13 @@ impl Product {
     ///
     /// # Errors
     /// No plan is possible.
-    pub fn cheapest(shape: Shape, machine: &Machine, adjust: impl Fn(Plan) -> Option<Plan>) -> Result<Product, String> {
-        let plans = Plan::candidates(shape, machine).into_iter().filter_map(adjust);
-        let mut bounded: Vec<(u64, Plan)> = Vec::new();
+    pub fn cheapest(
+        shape: Shape,
+        machine: &NnaMachine,
+        adjust: impl Fn(ProductPlan) -> Option<ProductPlan>,
+    ) -> Result<ProductProgram, String> {
+        let plans = ProductPlan::candidates(shape, machine).into_iter().filter_map(adjust);
+        let mut bounded: Vec<(u64, ProductPlan)> = Vec::new();
         let mut reason = "no mapping".to_owned();
         for plan in plans {
             match plan.check(shape, machine).and_then(|()| Layout::new(shape, plan, machine)) {
@@ -202,12 +206,12 @@ impl Product {
             }
         }
         bounded.sort_by_key(|(bound, _)| *bound);
-        let mut best: Option<Product> = None;
+        let mut best: Option<ProductProgram> = None;
         for (bound, plan) in bounded {
             if best.as_ref().is_some_and(|best| best.cycles <= bound) {
                 break;
             }
-            let product = Product::new(shape, plan, machine)?;
+            let product = ProductProgram::new(shape, plan, machine)?;
             if best.as_ref().is_none_or(|best| product.cycles < best.cycles) {
                 best = Some(product);
             }
@@ -216,32 +220,36 @@ impl Product {
     }
 }
 
-impl Plan {
-    /// Returns the plans among which [`Product::cheapest`] chooses.
-    pub fn candidates(shape: Shape, machine: &Machine) -> Vec<Plan> {
+impl ProductPlan {
+    /// Returns the plans among which [`ProductProgram::cheapest`] chooses.
+    pub fn candidates(shape: Shape, machine: &NnaMachine) -> Vec<ProductPlan> {
         let mut plans = Vec::new();
         for mapping in [Mapping::Dense, Mapping::Diagonal] {
-            let full = Plan::new(mapping, machine);
+            let full = ProductPlan::new(mapping, machine);
             for patches in full.widths(shape, machine) {
-                let plan = Plan { patches, ..full };
+                let plan = ProductPlan { patches, ..full };
                 for ping_pong in [true, false].into_iter().filter(|&both| !both || full.ping_pong) {
-                    plans.extend((1..=machine.kernels as usize).map(|resident| Plan { resident, ping_pong, ..plan }));
+                    plans.extend((1..=machine.kernels as usize).map(|resident| ProductPlan {
+                        resident,
+                        ping_pong,
+                        ..plan
+                    }));
                 }
                 if plan.ping_pong {
-                    plans.push(Plan { order: Order::StepOuter, resident: 1, ..plan });
+                    plans.push(ProductPlan { order: LoopOrder::StepOuter, resident: 1, ..plan });
                 }
             }
         }
-        plans.push(Plan { resident: 1, ..Plan::new(Mapping::Scalar, machine) });
+        plans.push(ProductPlan { resident: 1, ..ProductPlan::new(Mapping::Scalar, machine) });
         plans
     }
 
     /// Returns the numbers of patches that steps may have: those of the machine and of smaller ones, and those that divide
     /// the patches evenly, so that fewer rows of a feature RAM are left unfilled.
-    fn widths(&self, shape: Shape, machine: &Machine) -> Vec<usize> {
+    fn widths(&self, shape: Shape, machine: &NnaMachine) -> Vec<usize> {
         let (_, patches) = self.extents(shape);
         let mut widths: Vec<usize> = Vec::new();
-        for full in [machine.patches(), Machine::V1.patches()].into_iter().filter(|&n| n <= machine.patches()) {
+        for full in [machine.patches(), NnaMachine::V1.patches()].into_iter().filter(|&n| n <= machine.patches()) {
             let even = patches.div_ceil(patches.div_ceil(full).max(1)).max(1);
             widths.extend([full, even]);
         }

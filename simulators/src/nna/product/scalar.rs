@@ -2,7 +2,7 @@
 
 use super::registers::{BYTES, CONSTANTS, FEATURES, SCALARS, SUMS, WEIGHTS};
 use super::{Layout, Mapping, Shape};
-use crate::nna::code::Emitter;
+use crate::nna::code::CodeBuilder;
 use crate::nna::instruction::{CONFIG, Form};
 use crate::nna::machine::{CHANNELS, VECTOR};
 
@@ -10,7 +10,7 @@ use crate::nna::machine::{CHANNELS, VECTOR};
 const UNROLLED: usize = 8;
 
 /// Emits the columns that the mapping leaves: those beyond a multiple of 32 of the diagonal mapping, all of the scalar one.
-pub fn emit(e: &mut Emitter, layout: &Layout) {
+pub fn emit(e: &mut CodeBuilder, layout: &Layout) {
     let Shape { rows, depth, columns } = layout.shape;
     let first = match layout.plan.mapping {
         Mapping::Dense => columns,
@@ -43,7 +43,7 @@ pub fn emit(e: &mut Emitter, layout: &Layout) {
 }
 
 /// Multiplies `count` elements of a row and a column, and advances in both.
-fn multiply(e: &mut Emitter, count: usize, columns: usize) {
+fn multiply(e: &mut CodeBuilder, count: usize, columns: usize) {
     for i in 0..count {
         let factor = SCALARS + 1 + 2 * i as i32;
         e.push(Form::Lb, &[factor, WEIGHTS, i as i32]);
@@ -55,7 +55,7 @@ fn multiply(e: &mut Emitter, count: usize, columns: usize) {
 }
 
 /// Emits the requantization of all sums.
-pub fn emit_requantize(e: &mut Emitter, layout: &Layout) {
+pub fn emit_requantize(e: &mut CodeBuilder, layout: &Layout) {
     let is_dense = layout.plan.mapping == Mapping::Dense;
     e.push(Form::Nncfg, &[3, i32::from(layout.plan.requantize.unwrap_or(0))]);
     e.push(Form::Nnsync, &[CONFIG]);

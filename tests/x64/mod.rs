@@ -1,9 +1,7 @@
 //! Machine code for products with sparse constants, executed, against sums in the same order.
 
 mod bytes;
-#[path = "../support/mod.rs"]
-mod support;
-
+use crate::support::{lowered, parse};
 use gradus::Tool;
 use gradus::dialects::x64::{Abi, CallOp, CodeOp, FuncOp, assemble, decode_all};
 use gradus::interp::Interpreter;
@@ -11,9 +9,8 @@ use gradus::ir::eval::{Datum, Trap, floats_to_tensor};
 use gradus::ir::random::Random;
 use gradus::ir::{DType, Module, OpDecl, Tensor};
 use gradus::runtime::code::verify;
-use gradus::runtime::cpu::Program;
+use gradus::runtime::cpu::CompiledFunction;
 use gradus::runtime::workers::Workers;
-use support::{lowered, parse};
 
 /// A random product with a sparse constant.
 struct Product {
@@ -181,7 +178,7 @@ fn generated_code_computes_products() {
         }
         let is_lowered = code.to_text(Default::default()).contains("x64.call");
         let mut program =
-            Program::new(&code, main_of(&code)).on(Workers::new(1 + case % 2).expect("there are threads"));
+            CompiledFunction::new(&code, main_of(&code)).on(Workers::new(1 + case % 2).expect("there are threads"));
         let result =
             numbers(&program.call(product.input()).unwrap_or_else(|e| panic!("{:?}: {}", product.shape, e.trap)));
         // The kernel of compressed rows is of f32 and f64.
@@ -211,7 +208,7 @@ fn compressed_rows_compute_products() {
             format!("builtin.module(convert-sparse-to-x64{{isa={isa}}},canonicalize,form-steps,plan-memory)");
         let steps = lowered(&tool, &m, &lowering);
         let workers = Workers::new(1 + case % 2).expect("there are threads");
-        let mut program = Program::new(&steps, main_of(&steps)).on(workers);
+        let mut program = CompiledFunction::new(&steps, main_of(&steps)).on(workers);
         let result = program.call(product.input()).unwrap_or_else(|e| panic!("{:?}: {}", product.shape, e.trap));
         assert!(program.reference(1).is_empty(), "{:?}", product.shape);
         let what = (product.shape, product.is_right);
@@ -441,7 +438,7 @@ fn code_and_rows_compute_convolutions() {
         }
         let code = lowered(&tool, &code, "builtin.module(form-steps,plan-memory)");
         let mut program =
-            Program::new(&code, main_of(&code)).on(Workers::new(1 + case % 2).expect("there are threads"));
+            CompiledFunction::new(&code, main_of(&code)).on(Workers::new(1 + case % 2).expect("there are threads"));
         let result = program.call(conv.inputs.clone()).unwrap_or_else(|e| panic!("{}\n{}", e.trap, conv.text));
         assert_eq!(program.reference(1), [], "{} runs by reference", conv.text);
         conv.check(&floats(&result), &expected, isa);
@@ -529,7 +526,7 @@ fn dispatch_by_patterns_computes_products() {
             continue;
         }
         let code = lowered(&tool, &code, "builtin.module(form-steps,plan-memory)");
-        let mut program = Program::new(&code, main_of(&code));
+        let mut program = CompiledFunction::new(&code, main_of(&code));
         let result =
             numbers(&program.call(product.input()).unwrap_or_else(|e| panic!("{:?}: {}", product.shape, e.trap)));
         assert_eq!(program.reference(1), [], "{:?}", product.shape);
@@ -557,7 +554,8 @@ fn sparse_constants_are_operands() {
         let m = parse(&tool.context(), &text(constant)).expect("it is a program");
         let code = lowered(&tool, &m, "builtin.module(convert-sparse-to-x64,canonicalize,form-steps,plan-memory)");
         let x: Vec<f32> = (0..40).map(|i| i as f32).collect();
-        let result = Program::new(&code, main_of(&code)).call(vec![Datum::Tensor(Tensor::from_vec(&[2, 20], x))]);
+        let result =
+            CompiledFunction::new(&code, main_of(&code)).call(vec![Datum::Tensor(Tensor::from_vec(&[2, 20], x))]);
         (code.to_text(Default::default()).contains("x64.call"), result.map(|y| floats(&y)).map_err(|e| e.trap))
     };
     let (is_code, result) = run("sparse<[[0, 0], [2, 1], [2, 0]], [2.0, -1.5, 0.25]>");

@@ -1,12 +1,12 @@
 //! Tests of arithmetic edge cases: poison and undefined behavior.
 
-use super::*;
+use gradus_dialects::{arith, builtin, func};
 use gradus_ir::eval::{Datum, Trap, eval_op};
-use gradus_ir::{Module, ParseOptions, parse_module};
+use gradus_ir::{Context, Module, ParseOptions, parse_module};
 
 /// Evaluates `op` (text with `%a` and `%b`) on two integers of type `ty`.
 fn eval(op: &str, ty: &str, a: i64, b: i64) -> Result<Datum, Trap> {
-    let ctx = Context::new(&[&DIALECT, &crate::builtin::DIALECT, &crate::func::DIALECT]);
+    let ctx = Context::new(&[&arith::DIALECT, &builtin::DIALECT, &func::DIALECT]);
     let text = format!("func.func @f(%a: {ty}, %b: {ty}) {{\n %0 = {op}\n return\n}}");
     let m: Module = parse_module(&ctx, "test", text, ParseOptions::default()).expect("the test is IR");
     let op = m.ops_under(m.root()).into_iter().find(|&op| m.name_text(op).starts_with("arith.")).expect("an op");
@@ -31,7 +31,7 @@ fn broken_promises_are_poison_and_division_may_be_undefined() {
 
 #[test]
 fn poison_operands_make_poison_results() {
-    let ctx = Context::new(&[&DIALECT, &crate::builtin::DIALECT, &crate::func::DIALECT]);
+    let ctx = Context::new(&[&arith::DIALECT, &builtin::DIALECT, &func::DIALECT]);
     let text = "func.func @f(%a: i32) {\n %0 = arith.addi %a, %a : i32\n return\n}".to_owned();
     let m = parse_module(&ctx, "test", text, ParseOptions::default()).expect("the test is IR");
     let op = m.ops_under(m.root())[2];
@@ -41,6 +41,6 @@ fn poison_operands_make_poison_results() {
 
 #[test]
 fn rules_are_well_formed() {
-    let ctx = crate::context();
+    let ctx = gradus_dialects::context();
     assert_eq!(ctx.rule_errors(), &[]);
 }

@@ -1,6 +1,6 @@
 //! Tests: every op's example round-trips and verifies; some ops are executed.
 
-use super::{DIALECT, operator};
+use gradus_dialects::graph::{DIALECT, onnx_type, operator};
 use gradus_ir::eval::{Datum, eval_op};
 use gradus_ir::{
     DType, Elem, Module, Op, OpArgs, OpInfo, ParseOptions, PrintOptions, Tensor, Type, parse_module, verify,
@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 
 /// Parses a valid program.
 fn parse(text: &str) -> Module {
-    let ctx = crate::context();
+    let ctx = gradus_dialects::context();
     let m = parse_module(&ctx, "t.mlir", text.to_owned(), ParseOptions::default());
     let m = m.unwrap_or_else(|e| panic!("{}\n{text}", message(&e)));
     verify(&m).unwrap_or_else(|e| panic!("{}\n{text}", message(&e)));
@@ -61,7 +61,7 @@ fn types(m: &Module, name: &str) -> Vec<String> {
 
 /// Infers the result types of the first op of that name, as if it were being created.
 fn inferred(text: &str, name: &str) -> Result<Vec<String>, String> {
-    let m = parse_module(&crate::context(), "t.mlir", text.to_owned(), ParseOptions::default());
+    let m = parse_module(&gradus_dialects::context(), "t.mlir", text.to_owned(), ParseOptions::default());
     let m = m.unwrap_or_else(|e| panic!("{}\n{text}", message(&e)));
     let infer = m.info(find(&m, name)).and_then(|i| i.infer).expect("infers");
     let new = |args: &OpArgs<'_>| infer(&OpArgs { op: None, ..*args });
@@ -232,7 +232,7 @@ fn shapes_follow_constant_operands() {
 #[test]
 fn wrong_shapes_and_attributes_are_refused() {
     let refused = |line: &str| {
-        let m = parse_module(&crate::context(), "t.mlir", function(line), ParseOptions::default());
+        let m = parse_module(&gradus_dialects::context(), "t.mlir", function(line), ParseOptions::default());
         let m = m.unwrap_or_else(|e| panic!("{}\n{line}", message(&e)));
         assert!(verify(&m).is_err(), "{line}");
     };
@@ -316,7 +316,7 @@ fn constants_of_every_form() {
     );
     assert_eq!(eval(&m, "graph.constant", &[])[0].to_f64(), [1.0, 2.0]);
     assert_eq!(types(&m, "graph.constant"), ["tensor<2xf32>"]);
-    let ctx = crate::context();
-    assert_eq!(super::onnx_type(&ctx, 1), Some(Type::F32));
-    assert_eq!(super::onnx_type(&ctx, 8), None);
+    let ctx = gradus_dialects::context();
+    assert_eq!(onnx_type(&ctx, 1), Some(Type::F32));
+    assert_eq!(onnx_type(&ctx, 8), None);
 }

@@ -4,7 +4,7 @@ use gradus_simulators::cluster::Elem;
 
 /// Lines, one per channel, bounded alike: `clamp(round(x * scale + bias), low, high)`, rounded half to even.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Lines {
+pub struct ClampedAffine {
     /// Slopes.
     pub scales: Vec<f32>,
     /// Values at 0.
@@ -26,26 +26,26 @@ const STEPS: usize = 60;
 
 /// Returns the lines of tables, which begin with the entry of the least integer of `from`; `None` if one is no line. The lines are the tables:
 /// each entry is compared.
-pub fn lines(tables: &[u8], from: Elem, to: Elem) -> Option<Lines> {
+pub fn affine_tables(tables: &[u8], from: Elem, to: Elem) -> Option<ClampedAffine> {
     let value = |byte: u8| if to == Elem::I8 { f32::from(byte.cast_signed()) } else { f32::from(byte) };
     let first = if from == Elem::I8 { -128.0 } else { 0.0 };
     let (low, high) =
         tables.iter().map(|&byte| value(byte)).fold((f32::MAX, f32::MIN), |(l, h), v| (l.min(v), h.max(v)));
-    let mut lines = Lines { scales: Vec::new(), biases: Vec::new(), low, high };
+    let mut all = ClampedAffine { scales: Vec::new(), biases: Vec::new(), low, high };
     for table in tables.chunks_exact(ENTRIES) {
         let points: Vec<[f32; 2]> =
             table.iter().enumerate().map(|(i, &byte)| [first + i as f32, value(byte)]).collect();
-        let [scale, bias] = line(&points, low, high)?;
+        let [scale, bias] = affine_table(&points, low, high)?;
         let is_exact = |&[x, y]: &[f32; 2]| (x * scale + bias).clamp(low, high).round_ties_even() == y;
         points.iter().all(is_exact).then_some(())?;
-        lines.scales.push(scale);
-        lines.biases.push(bias);
+        all.scales.push(scale);
+        all.biases.push(bias);
     }
-    Some(lines)
+    Some(all)
 }
 
 /// Returns slope and value at 0 of a line that is within a half of all points between the bounds, if there may be one.
-fn line(points: &[[f32; 2]], low: f32, high: f32) -> Option<[f32; 2]> {
+fn affine_table(points: &[[f32; 2]], low: f32, high: f32) -> Option<[f32; 2]> {
     let inner: Vec<&[f32; 2]> = points.iter().filter(|p| low < p[1] && p[1] < high).collect();
     // Between the first and the last point within bounds, the slope is that of their difference, within 1.
     let [mut least, mut most] = match (inner.first(), inner.last()) {
@@ -107,7 +107,7 @@ mod tests {
         for (from, first) in [(Elem::U8, 0.0), (Elem::I8, -128.0)] {
             for low in [0.0, 17.0] {
                 let tables = tables(&slopes, first, low);
-                let found = lines(&tables, from, Elem::U8).expect("they are lines");
+                let found = affine_tables(&tables, from, Elem::U8).expect("they are lines");
                 for (k, table) in tables.chunks(ENTRIES).enumerate() {
                     for (i, &byte) in table.iter().enumerate() {
                         let value = (first + i as f32) * found.scales[k] + found.biases[k];
@@ -121,9 +121,9 @@ mod tests {
     #[test]
     fn other_tables_are_no_lines() {
         let curve: Vec<u8> = (0..ENTRIES).map(|i| (i * i / 255) as u8).collect();
-        assert_eq!(lines(&curve, Elem::U8, Elem::U8), None);
+        assert_eq!(affine_tables(&curve, Elem::U8, Elem::U8), None);
         let mut one_off = tables(&[[0.5, 3.0]], 0.0, 0.0);
         one_off[100] += 2;
-        assert_eq!(lines(&one_off, Elem::U8, Elem::I8), None);
+        assert_eq!(affine_tables(&one_off, Elem::U8, Elem::I8), None);
     }
 }

@@ -8,8 +8,8 @@ mod mutants;
 mod orders;
 mod products;
 
-use gradus_simulators::nna::Machine;
-use gradus_simulators::nna::{Conditions, Fault, Product, Shape, Statistics, simulate};
+use gradus_simulators::nna::NnaMachine;
+use gradus_simulators::nna::{Conditions, Fault, ProductProgram, Shape, Statistics, simulate};
 
 /// Returns the number of cases of a test: that of an environment variable, or a smaller one.
 pub(crate) fn count(variable: &str, default: usize) -> usize {
@@ -51,7 +51,7 @@ pub(crate) struct Operands {
 }
 
 impl Operands {
-    pub(crate) fn new(shape: Shape, product: &Product, random: &mut Random) -> Operands {
+    pub(crate) fn new(shape: Shape, product: &ProductProgram, random: &mut Random) -> Operands {
         let plan = &product.layout.plan;
         let scale = |random: &mut Random| (1 + random.below(1 << 20) as i32) << 8 | (20 + random.below(16) as i32);
         Operands {
@@ -80,8 +80,8 @@ impl Operands {
 
     pub(crate) fn run(
         &self,
-        product: &Product,
-        machine: &Machine,
+        product: &ProductProgram,
+        machine: &NnaMachine,
         conditions: &Conditions,
     ) -> Result<(Vec<i32>, Vec<i8>, Statistics), Fault> {
         let layout = &product.layout;

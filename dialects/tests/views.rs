@@ -1,6 +1,6 @@
 //! Tests of reassociations and rank reduction.
 
-use super::*;
+use gradus_dialects::views::{Reassociation, collapsing, compose, dropped_dims, regroup};
 use gradus_ir::DYNAMIC as D;
 
 fn groups(lists: &[&[i64]]) -> Reassociation {

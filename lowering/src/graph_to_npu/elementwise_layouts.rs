@@ -1,24 +1,24 @@
-//! The modes of products of elements. Both operands and the result are lines of bytes in the same order: of features that nothing else
-//! reads, the mode of the fewest cycles; otherwise the layers that copy features into the layout that costs least.
+//! The layouts of products of elements. Both operands and the result are lines of bytes in the same order: of features that nothing else
+//! reads, the layout of the fewest cycles; otherwise the layers that copy features into the layout that costs least.
 
 use super::estimate::layer_cost;
-use super::network::{Blocks, FeatureId, FeatureInfo, Layer, Network, Role, Weights, gcd};
+use super::network::{BlockOrder, FeatureId, FeatureInfo, Layer, Network, Role, Weights, gcd};
 use super::price::Prices;
 use super::shape::{LayerShape, Resident, Tiling};
-use gradus_simulators::npu::Machine;
+use gradus_simulators::npu::NpuMachine;
 use rustc_hash::FxHashMap;
 
-/// A mode, columns and channels of a block, and the order of blocks.
-pub type Layout = ([usize; 2], Blocks);
+/// A layout: columns and channels of a block, and the order of blocks.
+pub type Layout = ([usize; 2], BlockOrder);
 
-/// The modes of features whose layout is free: `8c`, `4c`, `2c`, `1c`, `4w4c`, `8w4c`, `8w8c`.
-const MODES: [[usize; 2]; 7] = [[1, 8], [1, 4], [1, 2], [1, 1], [4, 4], [8, 4], [8, 8]];
+/// The blocks of features whose layout is free: `8c`, `4c`, `2c`, `1c`, `4w4c`, `8w4c`, `8w8c`.
+const LAYOUTS: [[usize; 2]; 7] = [[1, 8], [1, 4], [1, 2], [1, 1], [4, 4], [8, 4], [8, 8]];
 
-/// Parses a mode: `8c`, `4w4c`, or `4w4c-by-columns`, in which channels are the inner loop of blocks.
+/// Parses a layout: `8c`, `4w4c`, or `4w4c-by-columns`, in which channels are the inner loop of blocks.
 pub fn parse(text: &str) -> Option<Layout> {
     let (mode, blocks) = match text.strip_suffix("-by-columns") {
-        Some(mode) => (mode, Blocks::ChannelsInside),
-        None => (text, Blocks::ColumnsInside),
+        Some(mode) => (mode, BlockOrder::ChannelsInside),
+        None => (text, BlockOrder::ColumnsInside),
     };
     let mode = mode.strip_suffix('c')?;
     let (columns, channels) = mode.split_once('w').unwrap_or(("1", mode));
@@ -27,19 +27,19 @@ pub fn parse(text: &str) -> Option<Layout> {
 }
 
 impl Network {
-    /// Completes a network of which all layers are known. `mode`: the layout of products of elements, by force.
-    pub fn finish(&mut self, machine: &Machine, mode: Option<Layout>) {
+    /// Completes a network of which all layers are known. `forced`: the layout of products of elements, by force.
+    pub fn finish(&mut self, machine: &NpuMachine, forced: Option<Layout>) {
         self.drop_unread();
-        self.choose_modes(machine, mode);
+        self.choose_elementwise_layouts(machine, forced);
         self.match_blocks();
-        while self.match_lines(machine, mode) {
+        while self.match_layouts(machine, forced) {
             self.match_blocks();
         }
         self.hoist_summands();
     }
 
     /// Returns the operands and the result of an elementwise product, the result last; `None` for other layers.
-    pub fn line(layer: &Layer) -> Option<Vec<FeatureId>> {
+    pub fn elementwise_features(layer: &Layer) -> Option<Vec<FeatureId>> {
         let Weights::Elements(weights) = layer.weights else { return None };
         let sum = layer.sum.map(|sum| sum.feature);
         Some([Some(layer.input), Some(weights), sum, Some(layer.output)].into_iter().flatten().collect())
@@ -48,13 +48,13 @@ impl Network {
     /// Whether only products of elements read and write each feature.
     fn free(&self) -> Vec<bool> {
         let mut free: Vec<bool> = self.features.iter().map(|info| info.part_of.is_none()).collect();
-        let others = self.layers.iter().filter(|l| Network::line(l).is_none());
+        let others = self.layers.iter().filter(|l| Network::elementwise_features(l).is_none());
         others.flat_map(|l| l.reads().chain([l.output])).for_each(|id| free[self.root(id).0] = false);
         free
     }
 
     /// The features of products of elements, those together that products join, with the first of their products.
-    fn lines(&self) -> Vec<(usize, Vec<FeatureId>)> {
+    fn elementwise_groups(&self) -> Vec<(usize, Vec<FeatureId>)> {
         let mut joined: Vec<FeatureId> = (0..self.features.len()).collect();
         let first_of = |joined: &mut Vec<FeatureId>, mut id: FeatureId| {
             while joined[id] != id {
@@ -63,9 +63,9 @@ impl Network {
             }
             id
         };
-        for line in self.layers.iter().filter_map(Network::line) {
-            let first = first_of(&mut joined, line[0]);
-            for id in line {
+        for features in self.layers.iter().filter_map(Network::elementwise_features) {
+            let first = first_of(&mut joined, features[0]);
+            for id in features {
                 let other = first_of(&mut joined, id);
                 joined[other] = first;
             }
@@ -73,8 +73,10 @@ impl Network {
         let mut groups: Vec<(usize, Vec<FeatureId>)> = Vec::new();
         let mut places: FxHashMap<FeatureId, usize> = FxHashMap::default();
         let mut known = vec![false; self.features.len()];
-        for (index, line) in self.layers.iter().enumerate().filter_map(|(i, l)| Some((i, Network::line(l)?))) {
-            for id in line.into_iter().filter(|&id| !std::mem::replace(&mut known[id], true)) {
+        for (index, features) in
+            self.layers.iter().enumerate().filter_map(|(i, l)| Some((i, Network::elementwise_features(l)?)))
+        {
+            for id in features.into_iter().filter(|&id| !std::mem::replace(&mut known[id], true)) {
                 let place = *places.entry(first_of(&mut joined, id)).or_insert_with(|| {
                     groups.push((index, Vec::new()));
                     groups.len() - 1
@@ -86,17 +88,17 @@ impl Network {
     }
 
     /// Chooses the layout of products whose operands and results are free.
-    fn choose_modes(&mut self, machine: &Machine, mode: Option<Layout>) {
+    fn choose_elementwise_layouts(&mut self, machine: &NpuMachine, forced: Option<Layout>) {
         let free = self.free();
-        for (first, group) in self.lines() {
+        for (first, group) in self.elementwise_groups() {
             if !group.iter().all(|&id| free[id]) {
                 continue;
             }
-            let layouts: Vec<Layout> = match mode {
+            let layouts: Vec<Layout> = match forced {
                 Some(layout) => vec![layout],
-                None => MODES.iter().map(|&tile| (tile, Blocks::ColumnsInside)).collect(),
+                None => LAYOUTS.iter().map(|&tile| (tile, BlockOrder::ColumnsInside)).collect(),
             };
-            let index = |layout: &Layout| self.line_cost(first, *layout, machine);
+            let index = |layout: &Layout| self.elementwise_cost(first, *layout, machine);
             if let Some(layout) = layouts.into_iter().min_by_key(index) {
                 group.iter().for_each(|&id| self.lay_out(id, layout));
             }
@@ -108,7 +110,7 @@ impl Network {
     }
 
     /// Estimated cycles of a product whose features have a layout, from and to DDR.
-    fn line_cost(&self, layer: usize, layout: Layout, machine: &Machine) -> u64 {
+    fn elementwise_cost(&self, layer: usize, layout: Layout, machine: &NpuMachine) -> u64 {
         let mut layer = self.layers[layer].clone();
         let mut net = Network::default();
         let mut alone = |id: FeatureId| {
@@ -130,7 +132,7 @@ impl Network {
     }
 
     /// Estimated cycles of the only layer, in tiles of as many rows as half of the accumulators hold.
-    fn copy_cost(&self, machine: &Machine) -> u64 {
+    fn copy_cost(&self, machine: &NpuMachine) -> u64 {
         let shape = LayerShape::new(self, &self.layers[0], machine);
         let kernels = shape.padded_kernels();
         let most = machine.accumulators as usize / 2 / (shape.output.width * kernels);
@@ -140,46 +142,46 @@ impl Network {
     }
 
     /// Copies features of products of elements whose layouts differ. Returns whether there are any.
-    fn match_lines(&mut self, machine: &Machine, mode: Option<Layout>) -> bool {
+    fn match_layouts(&mut self, machine: &NpuMachine, forced: Option<Layout>) -> bool {
         let (mut at, mut is_changed) = (0, false);
         while at < self.layers.len() {
-            let line = Network::line(&self.layers[at]).unwrap_or_default();
-            let layouts: Vec<Layout> = line.iter().map(|&id| self.features[id].layout()).collect();
+            let features = Network::elementwise_features(&self.layers[at]).unwrap_or_default();
+            let layouts: Vec<Layout> = features.iter().map(|&id| self.features[id].layout()).collect();
             if layouts.iter().all(|layout| *layout == layouts[0]) {
                 at += 1;
                 continue;
             }
-            let info = &self.features[line[0]];
+            let info = &self.features[features[0]];
             let (width, channels) = (info.width, info.channels);
             // Copies leave the columns alone that pad the last block, and copy channels that exist.
             let padded = |layout: &Layout| channels.next_multiple_of(layout.0[1]);
             let least = layouts[..layouts.len() - 1].iter().map(padded).min().unwrap_or(channels);
             let is_filled = |layout: &Layout| width.is_multiple_of(layout.0[0]) && padded(layout) <= least;
-            let candidates = layouts.iter().copied().chain(mode).filter(is_filled);
-            let cost = |layout: &Layout| (mode != Some(*layout), self.conversions(at, &line, *layout, machine));
+            let candidates = layouts.iter().copied().chain(forced).filter(is_filled);
+            let cost = |layout: &Layout| (forced != Some(*layout), self.conversions(at, &features, *layout, machine));
             let common = layouts.iter().fold(0, |n, layout| gcd(n, layout.0[1]));
-            let layout = candidates.min_by_key(cost).unwrap_or(([1, common], Blocks::ColumnsInside));
-            (at, is_changed) = (self.convert(at, &line, layout) + 1, true);
+            let layout = candidates.min_by_key(cost).unwrap_or(([1, common], BlockOrder::ColumnsInside));
+            (at, is_changed) = (self.convert(at, &features, layout) + 1, true);
         }
         is_changed
     }
 
     /// Estimated cycles of the copies of a product, and of itself.
-    fn conversions(&self, at: usize, line: &[FeatureId], layout: Layout, machine: &Machine) -> u64 {
-        let copied = line.iter().filter(|&&id| self.features[id].layout() != layout).map(|&id| {
+    fn conversions(&self, at: usize, features: &[FeatureId], layout: Layout, machine: &NpuMachine) -> u64 {
+        let copied = features.iter().filter(|&&id| self.features[id].layout() != layout).map(|&id| {
             let info = &self.features[id];
             let mut net = Network { features: vec![info.clone(), info.clone()], ..Network::default() };
             net.lay_out(1, layout);
             net.layers.push(Layer::copy(String::new(), 0, 1, info.channels, info.signed));
             net.copy_cost(machine)
         });
-        copied.sum::<u64>() + self.line_cost(at, layout, machine)
+        copied.sum::<u64>() + self.elementwise_cost(at, layout, machine)
     }
 
     /// Gives a product features of a layout. Returns its place then.
-    fn convert(&mut self, mut at: usize, line: &[FeatureId], layout: Layout) -> usize {
-        let output = line[line.len() - 1];
-        for &id in line {
+    fn convert(&mut self, mut at: usize, features: &[FeatureId], layout: Layout) -> usize {
+        let output = features[features.len() - 1];
+        for &id in features {
             if self.features[id].layout() == layout {
                 continue;
             }
@@ -214,8 +216,8 @@ mod tests {
 
     #[test]
     fn modes_are_read() {
-        assert_eq!(parse("8c"), Some(([1, 8], Blocks::ColumnsInside)));
-        assert_eq!(parse("8w4c-by-columns"), Some(([8, 4], Blocks::ChannelsInside)));
+        assert_eq!(parse("8c"), Some(([1, 8], BlockOrder::ColumnsInside)));
+        assert_eq!(parse("8w4c-by-columns"), Some(([8, 4], BlockOrder::ChannelsInside)));
         assert!(["", "c", "w4c", "0c", "4w", "4w4", "x4c", "4w4c-", "999c"].iter().all(|text| parse(text).is_none()));
     }
 }

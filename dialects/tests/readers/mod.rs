@@ -1,8 +1,8 @@
 //! The two readers accept the same texts, build the same programs, and find the first error on the same line: on the
 //! golden files, on MLIR's own tests, and on mutations of both.
 //!
-//! `GRADUS_MUTATIONS=1000000 cargo test --release --workspace --test readers mutated` tries that many mutated texts, and
-//! `GRADUS_RESPACED=100000 cargo test --release --workspace --test readers respaced` moves the blanks of that many.
+//! `GRADUS_MUTATIONS=1000000 cargo test --release --workspace --test suite mutated` tries that many mutated texts, and
+//! `GRADUS_RESPACED=100000 cargo test --release --workspace --test suite respaced` moves the blanks of that many.
 
 mod mutate;
 mod respace;

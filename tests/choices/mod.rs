@@ -17,9 +17,7 @@ mod by_classes;
 mod by_rules;
 mod products;
 mod programs;
-#[path = "../support/mod.rs"]
-mod support;
-
+use crate::support::reports;
 use gradus::Tool;
 use gradus::check::{Input, Outcome, Seen, run};
 use gradus::cost::CostModel;
@@ -29,7 +27,6 @@ use gradus::ir::random::Random;
 use gradus::ir::{Context, Module, Op, ParseOptions, Type, parse_module};
 use programs::Program;
 use std::sync::Arc;
-use support::reports;
 
 /// The targets with implementation choices.
 const TARGETS: [&str; 4] = ["cpu", "nna", "npu", "cluster"];

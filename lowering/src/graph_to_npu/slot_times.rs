@@ -1,10 +1,10 @@
 //! The estimated time of slots, by which loads are issued.
 
-use super::timeline::{Step, Timeline};
-use gradus_simulators::npu::Machine;
+use super::timeline::{TimedStep, Timeline};
+use gradus_simulators::npu::NpuMachine;
 
 /// The estimated time of slots.
-pub struct Pace<'m> {
+pub struct SlotTimes<'m> {
     timeline: Timeline<'m>,
     /// The start of the convolution of each slot, and the completion of its requantization.
     starts: Vec<u64>,
@@ -17,11 +17,11 @@ pub struct Pace<'m> {
     freed: u64,
 }
 
-impl<'m> Pace<'m> {
+impl<'m> SlotTimes<'m> {
     /// A machine at rest, for a number of streams.
-    pub fn new(machine: &'m Machine, streams: usize) -> Pace<'m> {
+    pub fn new(machine: &'m NpuMachine, streams: usize) -> SlotTimes<'m> {
         let timeline = Timeline::new(machine, 0);
-        Pace { timeline, starts: vec![0], ends: vec![0], ready: vec![0; streams], earliest: 0, freed: 0 }
+        SlotTimes { timeline, starts: vec![0], ends: vec![0], ready: vec![0; streams], earliest: 0, freed: 0 }
     }
 
     /// The slot before whose convolution a load is issued that begins when the channel is free: after a convolution that begins
@@ -43,7 +43,7 @@ impl<'m> Pace<'m> {
     }
 
     /// Adds the step of a slot.
-    pub fn step(&mut self, slot: usize, step: Step) {
+    pub fn step(&mut self, slot: usize, step: TimedStep) {
         let start = self.timeline.step(step);
         // Slots without a step are over at once.
         self.starts.resize(slot, start);

@@ -1,15 +1,13 @@
 //! The invariants of docs/src/invariants.md that can be read off the code: length of functions, documentation, circles of modules,
-//! shared mutable state, op names in passes, and the number of places that a declaration touches.
-
-#[path = "../support/mod.rs"]
-mod support;
+//! shared mutable state, op names in passes, type names, errors, and the number of places that a declaration touches.
 
 mod circles;
 mod code;
+mod names;
 mod places;
 
+use crate::support::{files, no_failures, read, root, shown};
 use std::path::{Path, PathBuf};
-use support::{files, no_failures, read, root, shown};
 
 /// Returns the folders of the workspace's crates with sources, examples aside; the first is that of the tool.
 fn source_folders() -> Vec<String> {

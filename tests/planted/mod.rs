@@ -1,8 +1,5 @@
 //! Planted bugs: `gradus check` finds each and names the pass and the rewrite.
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod floats;
 mod patterns;
 mod reproducers;

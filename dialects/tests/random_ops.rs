@@ -1,6 +1,6 @@
 //! Random operands and attributes for every op: nothing panics, and results have the inferred types.
 
-use super::DIALECT;
+use gradus_dialects::graph::DIALECT;
 use gradus_ir::eval::{Datum, floats_to_tensor, ints_to_tensor};
 use gradus_ir::{
     Arity, Attr, AttrData, AttrSpec, Builder, Context, DType, Loc, Module, OpArgs, OpInfo, OpState, Tensor, Traits,
@@ -35,10 +35,10 @@ impl Random {
     }
 }
 
-static CONTEXT: LazyLock<Arc<Context>> = LazyLock::new(crate::context);
+static CONTEXT: LazyLock<Arc<Context>> = LazyLock::new(gradus_dialects::context);
 
 /// A program of one op under construction.
-struct Program {
+struct OpProgram {
     module: Module,
     state: OpState,
     data: Vec<Datum>,
@@ -62,14 +62,14 @@ const DTYPES: [DType; 10] = [
     DType::F8E4M3FN,
 ];
 
-impl Program {
-    fn new(info: &OpInfo, seed: u64) -> Program {
+impl OpProgram {
+    fn new(info: &OpInfo, seed: u64) -> OpProgram {
         let ctx = CONTEXT.clone();
         let mut random = Random(seed);
         let rank = random.pick(&[0, 1, 2, 2, 3, 3, 4, 5]);
         let base = (0..rank).map(|_| random.pick(&[1, 2, 2, 3, 4, 0])).collect();
         let state = OpState::new(&ctx, info.name, Loc::UNKNOWN);
-        Program { module: Module::new(ctx), state, data: Vec::new(), sizes: Vec::new(), random, base }
+        OpProgram { module: Module::new(ctx), state, data: Vec::new(), sizes: Vec::new(), random, base }
     }
 
     fn shape(&mut self) -> Vec<usize> {
@@ -191,7 +191,7 @@ fn random_operands_are_executed_as_inferred_or_refused() {
     for (i, info) in DIALECT.ops.iter().enumerate() {
         for trial in 0..trials {
             let one = || -> Result<bool, String> {
-                let mut program = Program::new(info, (i as u64) << 32 | trial);
+                let mut program = OpProgram::new(info, (i as u64) << 32 | trial);
                 if program.operands(info).is_none() {
                     return Ok(false);
                 }

@@ -1,0 +1,4 @@
+//! The tests of the crate in one program: they share the cores and are linked once.
+
+mod onnx_damage;
+mod onnx_import;

@@ -1,0 +1,32 @@
+//! The tests of the whole: one program, so that they share both cores and are linked once.
+
+mod a64;
+mod artifact;
+mod book;
+mod choices;
+mod cluster;
+mod conformance;
+mod cpu;
+mod declarations;
+mod examples;
+mod filecheck;
+mod generated;
+mod inspect;
+mod invariants;
+mod meaning;
+mod mlir_opt_bugs;
+mod nna;
+mod npu;
+mod opt_flags;
+mod plan;
+mod planted;
+mod reduce;
+mod rules;
+mod run;
+mod saturation;
+mod schedules;
+mod support;
+mod tables;
+mod targets;
+mod tidy;
+mod x64;
