@@ -19,6 +19,7 @@ mod print_flags;
 mod progress;
 #[cfg(feature = "cpu")]
 mod random_inputs;
+mod refusals;
 mod roundtrip;
 pub mod runline;
 #[cfg_attr(not(feature = "saturate"), path = "no_saturation.rs")]

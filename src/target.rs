@@ -2,6 +2,7 @@
 
 use crate::io::{self, report};
 use crate::progress::PassProgress;
+use crate::refusals::Refusals;
 #[cfg(feature = "cpu")]
 use crate::stopwatch::Stopwatch;
 use crate::{Failure, Streams, Tool};
@@ -145,26 +146,26 @@ impl Tool {
     }
 }
 
-/// Runs the pipeline of a target on the only program of its context, with dumps between its passes.
+/// Runs the pipeline of a target on the only program of its context, with dumps between its passes. Returns the refused ops.
 pub fn compile(
     tool: &Tool,
     m: &mut Module,
     target: &Target,
     printing: IrPrinting,
     streams: &mut Streams<'_>,
-) -> Result<(), Failure> {
+) -> Result<Refusals, Failure> {
     check_machine(&m.ctx, Some(target))?;
     run_pipeline(tool.target_pipeline(target, &m.ctx)?, m, printing, streams)
 }
 
 /// Runs a pipeline on the only program of its context, with dumps between its passes. Constants that the program no longer
-/// uses are freed.
+/// uses are freed. Returns the refused ops.
 pub fn run_pipeline(
     mut pipeline: Pipeline,
     m: &mut Module,
     printing: IrPrinting,
     streams: &mut Streams<'_>,
-) -> Result<(), Failure> {
+) -> Result<Refusals, Failure> {
     let (mut said, mut unwritten, mut shown) = (Vec::new(), None, PassProgress::default());
     let mut watch = Watch::new(|event| match event {
         PassEvent::Diagnostic(d) => said.push(d),
@@ -183,7 +184,7 @@ pub fn run_pipeline(
     let done = pipeline.run(m, &RunOptions { printing, ..RunOptions::default() }, &mut watch);
     drop(watch);
     done.map_err(|_| report(&m.ctx, &said, streams))?;
-    unwritten.map_or(Ok(()), Err)
+    unwritten.map_or_else(|| Ok(Refusals::of(said)), Err)
 }
 
 /// Returns the header of programs that are compiled for a target and for the machine of a context.

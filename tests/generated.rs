@@ -1,16 +1,22 @@
 //! Properties of generated programs: printing round-trips, passes preserve the meaning, and the number of threads has
 //! no effect. `gradus fuzz` runs the same checks on more programs.
 
-use crate::support::gradus;
+use crate::support::{files, gradus, parse, read, root};
 use gradus::Tool;
+use gradus::dialects::sparse::MatMulOp;
 use gradus::generate::campaign::{self, Campaign, CampaignStatistics, FuzzFailure};
 use gradus::generate::coverage::InsertionStatistics;
 use gradus::generate::programs::FAMILIES;
 use gradus::generate::{Library, Limits, grow};
-use gradus::ir::pass::{Pipeline, RunOptions, Watch};
+use gradus::ir::diag::Refused;
+use gradus::ir::pass::{PassEvent, Pipeline, RunOptions, Watch};
 use gradus::ir::random::Random;
 use gradus::ir::rules::{RuleGroup, rule};
-use gradus::ir::{Dialect, Module, PrintOptions, parse_module, verify};
+use gradus::ir::{
+    Diagnostic, Dialect, Loc, Module, Op, OpDecl, OpInfo, OpName, PassInfo, PrintOptions, Traits, parse_module, verify,
+};
+use gradus::lowering::{graph_to_addr, sparse_to_x64};
+use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
 /// Number of programs per test.
@@ -225,5 +231,63 @@ fn a_second_run_changes_nothing() {
             run(&tool, &mut m, &pipeline, 1);
             assert_eq!(once, m.to_text(PrintOptions::default()), "{pass}");
         }
+    }
+}
+
+/// Whether an op that a pass leaves where it is must have a reason.
+fn needs_reason(pass: &PassInfo, m: &Module, op: Op) -> bool {
+    let is_in = |ops: Vec<&'static OpInfo>| m.is_one_of(op, &ops);
+    match pass.name {
+        "convert-graph-to-addr" => is_in(graph_to_addr::ops().collect()),
+        "convert-sparse-to-a64" => is_in(vec![MatMulOp::INFO]),
+        "convert-sparse-to-x64" => is_in(sparse_to_x64::ops().collect()),
+        "form-steps" => {
+            let has_body = m.regions(op).iter().any(|&region| m.entry(region).is_some());
+            let is_scheduled = m.ops_under(op).iter().any(|&op| m.name_text(op).starts_with("sched."));
+            m.has_trait(op, Traits::FUNCTION) && has_body && !is_scheduled
+        }
+        _ if pass.stays == "on the host" => m.name_text(op).starts_with("graph.") && !m.is_constant(op),
+        // The others need not take all ops: a convolution in floats may have no quantization after it.
+        _ => false,
+    }
+}
+
+/// Each op that a pass leaves where it is has a remark with the rule that does not hold.
+#[test]
+fn refused_ops_have_a_reason() {
+    let (tool, ctx) = (Tool::gradus(), Tool::gradus().context());
+    let families =
+        FAMILIES.iter().flat_map(|family| (0..10).map(move |n| (family.draw)(&mut Random::of(("refusals", n)))));
+    let golden = ["lowering", "passes"].map(|folder| files(&root().join("tests/golden").join(folder), "mlir")).concat();
+    let chunks = golden.iter().flat_map(|file| read(file).split("// -----").map(str::to_owned).collect::<Vec<_>>());
+    let programs = families.chain(chunks).filter_map(|text| parse(&ctx, &text).filter(|m| verify(m).is_ok()));
+    let programs: Vec<Module> = programs.collect();
+    for pass in tool.passes.iter().filter(|pass| !pass.stays.is_empty()) {
+        let (mut num_refused, text) = (0, format!("builtin.module({})", pass.name));
+        for program in &programs {
+            let (mut m, mut refused) = (program.clone(), HashSet::new());
+            let named = |m: &Module, op: Op| (m.loc(op), m.name(op));
+            let before: HashSet<(Loc, OpName)> = m.ops_under(m.root()).into_iter().map(|op| named(&m, op)).collect();
+            let mut pipeline = Pipeline::parse(&text, &tool.passes).expect("the pipeline is right");
+            let mut watch = Watch::new(|event| {
+                if let PassEvent::Diagnostic(Diagnostic { loc, refused: Some(Refused { op, .. }), .. }) = event {
+                    refused.insert((loc, op));
+                }
+            });
+            let done = pipeline.run(&mut m, &RunOptions::default(), &mut watch);
+            drop(watch);
+            num_refused += refused.len();
+            for op in m.ops_under(m.root()).into_iter().filter(|_| done.is_ok()) {
+                let key = named(&m, op);
+                let is_explained = !before.contains(&key) || !needs_reason(pass, &m, op) || refused.contains(&key);
+                assert!(
+                    is_explained,
+                    "--{} leaves an op without a reason:\n{}",
+                    pass.name,
+                    m.op_text(op, Default::default())
+                );
+            }
+        }
+        assert!(num_refused > 0, "--{} refuses no op of {} programs", pass.name, programs.len());
     }
 }

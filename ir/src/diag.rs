@@ -3,7 +3,7 @@
 
 use crate::attrs::AttrData;
 use crate::context::Context;
-use crate::intern::Attr;
+use crate::intern::{Attr, OpName};
 use crate::loc::Loc;
 use crate::module::Op;
 use std::fmt::Write;
@@ -43,12 +43,32 @@ pub struct Diagnostic {
     pub notes: Vec<(Loc, String)>,
     /// The op concerned, if any.
     pub op: Option<Op>,
+    /// The op that a pass refused, if this is the remark on it.
+    pub refused: Option<Refused>,
+}
+
+/// An op that a pass refused, as tools count it.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Refused {
+    /// The place where it stays, such as `on the host`.
+    pub stays: &'static str,
+    /// The op's name.
+    pub op: OpName,
+    /// The violated rule.
+    pub rule: String,
 }
 
 impl Diagnostic {
     /// Creates an error.
     pub fn error(loc: Loc, message: impl Into<String>) -> Diagnostic {
-        Diagnostic { severity: Severity::Error, loc, message: message.into(), notes: Vec::new(), op: None }
+        Diagnostic {
+            severity: Severity::Error,
+            loc,
+            message: message.into(),
+            notes: Vec::new(),
+            op: None,
+            refused: None,
+        }
     }
 
     /// Creates a warning.

@@ -169,7 +169,7 @@ pub use parametric::{
     AttrDecl, AttrInfo, ConstantFn, ContainsFn, DrawFn, ParamArgs, ParamError, Parametric, ReprFn, TypeDecl, TypeInfo,
     ValueFn, VerifyParamsFn,
 };
-pub use pass::{Pass, PassContext, PassInfo, Pipeline};
+pub use pass::{Pass, PassContext, PassInfo, Pipeline, Refusal};
 pub use pattern_rewriter::{Change, PatternRewriter};
 pub use representation::Representation;
 pub use rewrite::{Pattern, Rewriter};

@@ -10,7 +10,7 @@ use gradus_ir::pass::{FloatChange, Rewrites};
 use gradus_ir::verify::verify_op;
 use gradus_ir::{
     Attr, Builder, Context, Diagnostic, InsertPoint, Module, Op, OpArgs, OpDecl, OpInfo, OpState, Pass, PassContext,
-    PassInfo, Type, Value,
+    PassInfo, Refusal, Type, Value,
 };
 use rustc_hash::FxHashMap;
 
@@ -46,7 +46,8 @@ one rounding to f16 for each op and constant; other modes report constants that 
 Ops without f32 results, such as comparisons; operands whose declaration does not accept f16; casts; dequantization,
 whose scales need the range of f32; `graph.resize` and `graph.range`, whose operands decide extents; `graph.attention` with a mask of
 integers, which may be outside the range of f16; and ops that read a constant outside
-the range of f16: a finite element that would become infinite, or nonzero elements that would all become zero.
+the range of f16: a finite element that would become infinite, or nonzero elements that would all become zero. A remark says why an
+op on f32 tensors that is none of the former stays.
 
 # Cost
 
@@ -55,6 +56,7 @@ Linear in the number of ops and the size of the constants. An activation above 6
         ("num-converted", "Number of operations in f16"),
         ("num-kept", "Number of operations on f32 tensors that stay f32"),
     ],
+    stays: "in f32",
     rewrites: Rewrites::Tags(&[F16.rewrite]),
     floats: |_| FloatChange::Rounds,
     make: |_| Ok(Box::new(F32ToNarrow(&F16))),
@@ -101,8 +103,13 @@ impl Pass for F32ToNarrow {
             if !is_candidate(m, op) || !cx.allows(self.0.rewrite, m, op) {
                 continue;
             }
-            let statistic = if convert(m, op, &mut halves).is_some() { "num-converted" } else { "num-kept" };
-            cx.count(statistic, 1);
+            match convert(m, op, &mut halves) {
+                Ok(()) => cx.count("num-converted", 1),
+                Err(refusal) => {
+                    cx.refuse(m, op, &refusal);
+                    cx.count("num-kept", 1);
+                }
+            }
         }
         for op in m.ops_under(root).into_iter().skip(1).rev() {
             if is_dead(m, op) {
@@ -116,6 +123,9 @@ impl Pass for F32ToNarrow {
         true
     }
 }
+
+/// The rule of ops whose declaration does not accept the narrower type.
+const NOT_NARROW: &str = "operands or results that cannot have the narrower type";
 
 /// Ops that stay f32: conversions, and those with f32 operands that are scales of integers or decide extents.
 const STAY: &[&OpInfo] = &[
@@ -169,7 +179,7 @@ impl Halves {
     }
 
     /// Returns the operands of an op, those of f32 whose declaration accepts the narrow type in it.
-    fn operands(&mut self, m: &mut Module, op: Op, info: &OpInfo) -> Option<Vec<Value>> {
+    fn operands(&mut self, m: &mut Module, op: Op, info: &OpInfo) -> Result<Vec<Value>, Refusal> {
         let mut operands = Vec::with_capacity(m.operands(op).len());
         let stay = self.to.keeps_parameters && BatchNormalizationOp::cast(m, op).is_some();
         for (i, group) in info.operands.iter().enumerate() {
@@ -177,10 +187,12 @@ impl Halves {
                 let accepts = is_f32(m, value)
                     && !(stay && i > 0)
                     && (group.ty.check)(&m.ctx, self.to.of(&m.ctx, m.value_type(value)));
-                operands.push(if accepts { self.of(m, value)? } else { value });
+                let narrow = if accepts { self.of(m, value) } else { Some(value) };
+                operands
+                    .push(narrow.ok_or(Refusal::of(value, "a constant outside of the range of the narrower type"))?);
             }
         }
-        Some(operands)
+        Ok(operands)
     }
 }
 
@@ -219,17 +231,19 @@ fn half_constant(ctx: &Context, attr: Attr, ty: Type, to: &Narrow) -> Option<Att
     if fits { ctx.convert_dense(attr, ty) } else { None }
 }
 
-/// Replaces an op by a narrow one; `None` if it stays.
-fn convert(m: &mut Module, op: Op, halves: &mut Halves) -> Option<()> {
-    let info = m.info(op)?;
+/// Replaces an op by a narrow one.
+fn convert(m: &mut Module, op: Op, halves: &mut Halves) -> Result<(), Refusal> {
+    let info = m.info(op).ok_or(NOT_NARROW)?;
     let mut state = OpState::like(m, op);
     state.operands.extend(halves.operands(m, op, info)?);
-    state.result_types.extend(result_types(m, op, info, &state, halves.to)?);
+    state
+        .result_types
+        .extend(result_types(m, op, info, &state, halves.to).ok_or("results that are f32 for operands of any type")?);
     let types = state.result_types.clone();
-    let new = Builder::before(m, op).try_create(state).ok()?;
+    let new = Builder::before(m, op).try_create(state).map_err(|_| NOT_NARROW)?;
     if verify_op(m, new).is_err() {
         m.erase_op(new);
-        return None;
+        return Err(NOT_NARROW.into());
     }
     let loc = m.loc(op);
     for (i, &ty) in types.iter().enumerate() {
@@ -237,12 +251,12 @@ fn convert(m: &mut Module, op: Op, halves: &mut Halves) -> Option<()> {
         let wide = m.value_type(old);
         if ty != wide {
             let half = result;
-            result = Emitter::at(&mut Builder::before(m, op), loc).cast(half, wide)?;
+            result = Emitter::at(&mut Builder::before(m, op), loc).cast(half, wide).ok_or(NOT_NARROW)?;
             halves.known.insert(result, Some(half));
         }
         m.replace_all_uses(old, result);
     }
-    Some(())
+    Ok(())
 }
 
 /// Returns the result types of an op on the operands of `state`; `None` if none of f32 becomes narrow.

@@ -49,7 +49,7 @@ a strided view of the result; others are copied. Buffers have no place yet: see 
 # Refuses
 
 Functions with control flow, memory, unknown extents, or values other than tensors whose elements have a size in bytes; they are left as
-they are.
+they are. A remark on each says why.
 
 # Cost
 
@@ -66,6 +66,7 @@ Linear in the number of ops and operands.",
         ("num-in-place", "Number of parts of concatenations written in place"),
         ("num-copies", "Number of copies"),
     ],
+    stays: "without steps",
     rewrites: Rewrites::Tags(&["form-steps"]),
     make: |options| {
         let group = usize::try_from(options.int("group")).ok().filter(|&n| n > 0).ok_or("group must be at least 1")?;
@@ -81,7 +82,14 @@ impl Pass for FormSteps {
         for function in
             m.ops_under(root).into_iter().filter(|&op| m.has_trait(op, Traits::FUNCTION)).collect::<Vec<_>>()
         {
-            let Some(schedule) = draft::ScheduleDraft::of(m, function, self.0) else { continue };
+            let Some(block) = m.regions(function).first().and_then(|&region| m.entry(region)) else { continue };
+            let schedule = match draft::ScheduleDraft::of(m, block, self.0) {
+                Ok(schedule) => schedule,
+                Err(refusal) => {
+                    cx.refuse(m, function, &refusal);
+                    continue;
+                }
+            };
             if !cx.allows("form-steps", m, function) {
                 continue;
             }

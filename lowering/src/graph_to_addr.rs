@@ -12,6 +12,7 @@ mod transposed;
 mod winograd;
 
 use crate::emit::{Emitter, ProductOperands};
+use crate::operands::extents;
 use choose::{ConvChooser, ImageLayout};
 use conv::StaticConv;
 use gradus_cost::CostModel;
@@ -23,10 +24,11 @@ use gradus_dialects::graph::{
 use gradus_ir::conversion::{ConversionConfig, ConversionPattern, ConversionTarget, apply_counted_conversion};
 use gradus_ir::pass::{FloatChange, Rewrites};
 use gradus_ir::{
-    Builder, Diagnostic, InsertPoint, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, PatternRewriter, Value,
+    Builder, Diagnostic, InsertPoint, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, PatternRewriter,
+    Refusal, Value,
 };
 use options::{ConvOptions, OPTIONS};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The declaration of the pass.
 pub const INFO: PassInfo = PassInfo {
@@ -74,14 +76,14 @@ candidate is the sum of the prices of its ops in the target's cost model; `repor
 
 # Refuses
 
-Dynamic or empty shapes, products with a batched right operand, and means of f16, whose sums may overflow. A remark says why a
-transposed convolution is not lowered.
+Dynamic or empty shapes, products with a batched right operand, and means of f16, whose sums may overflow. A remark on each says why.
 
 # Cost
 
 Linear in the number of ops and the size of the tables: one entry per output pixel and filter position.",
     options: OPTIONS,
     statistics: &[("num-lowered", "Number of operations lowered")],
+    stays: "in graph",
     rewrites: Rewrites::Names(|_| LOWERINGS.map(|(_, name, _)| name.to_owned()).into()),
     samples: &[
         ("target", CostModel::names),
@@ -106,12 +108,13 @@ impl Pass for GraphToAddr {
             let price = CostModel::named(&m.ctx, &self.target).and_then(|model| model.price(&m.ctx));
             self.options.price = Some(price.map_err(|error| Diagnostic::error(m.loc(root), error.to_string()))?);
         }
-        let all = ConvChooser { options: &self.options, remarks: Mutex::default() };
+        let all = ConvChooser { options: &self.options, remarks: Mutex::default(), refused: Mutex::default() };
         let chooser = &all;
         let pattern = |(info, name, lower): (&'static OpInfo, _, Lower)| {
             ConversionPattern::new(name, info.name, move |r, op, _| {
-                let value = r.build(InsertPoint::Before(op), |b| lower(b, op, chooser));
-                r.replace(op, &[value.ok_or("the op cannot be computed through address tables")?]);
+                let lowered = r.build(InsertPoint::Before(op), |b| lower(b, op, chooser));
+                let value = lowered.inspect_err(|refusal| lock(&chooser.refused).push((op, *refusal)))?;
+                r.replace(op, &[value]);
                 Ok(())
             })
         };
@@ -125,8 +128,8 @@ impl Pass for GraphToAddr {
         let report = apply_counted_conversion(m, root, &target, &patterns, config, cx.actions())?;
         cx.count("num-lowered", report.converted);
         drop(patterns);
-        let remarks = all.remarks.into_inner().unwrap_or_else(PoisonError::into_inner);
-        remarks.into_iter().for_each(|remark| cx.emit(remark));
+        lock(&all.remarks).drain(..).for_each(|remark| cx.emit(remark));
+        lock(&all.refused).drain(..).for_each(|(op, refusal)| cx.refuse(m, op, &refusal));
         Ok(())
     }
 }
@@ -134,8 +137,16 @@ impl Pass for GraphToAddr {
 /// Maximum number of groups.
 const MAX_GROUPS: u64 = 1 << 12;
 
-/// Creates ops that compute the result of an op; `None` if the op is not lowered.
-type Lower = fn(&mut Builder<'_>, Op, &ConvChooser<'_>) -> Option<Value>;
+/// Locks a list that patterns extend.
+fn lock<T>(list: &Mutex<Vec<T>>) -> MutexGuard<'_, Vec<T>> {
+    list.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Creates ops that compute the result of an op, or refuses the op.
+type Lower = fn(&mut Builder<'_>, Op, &ConvChooser<'_>) -> Result<Value, Refusal>;
+
+/// The rule of ops of which the tables cannot be emitted.
+const NO_TABLE: &str = "address tables that are too large, or a layout that the image does not have";
 
 /// Returns the ops that the pass lowers.
 pub fn ops() -> impl Iterator<Item = &'static OpInfo> {
@@ -158,17 +169,15 @@ const LOWERINGS: [(&OpInfo, &str, Lower); 12] = [
     (GlobalAveragePoolOp::INFO, "global-average-pool-to-pool", pool::lower),
 ];
 
-fn lower_conv(b: &mut Builder<'_>, op: Op, chooser: &ConvChooser<'_>) -> Option<Value> {
+fn lower_conv(b: &mut Builder<'_>, op: Op, chooser: &ConvChooser<'_>) -> Result<Value, Refusal> {
     let operands = ProductOperands::of([("bias", ConvOp(op).b(b.module))]);
     let conv = StaticConv::of(b.module, op, operands)?;
-    match chooser.layout_of(b.module, op, &conv)? {
-        ImageLayout::ChannelsLast if conv.is_depthwise() => return conv.lower_depthwise(b, op, chooser.options),
-        ImageLayout::ChannelsFirst if conv.is_depthwise() && conv.is_planar(b.module) => {
-            return conv.lower_planes(b, op);
-        }
-        _ => {}
-    }
-    chooser.lower(b, op, &conv)
+    let value = match chooser.layout_of(b.module, op, &conv).ok_or_else(|| conv.other_axes())? {
+        ImageLayout::ChannelsLast if conv.is_depthwise() => conv.lower_depthwise(b, op, chooser.options),
+        ImageLayout::ChannelsFirst if conv.is_depthwise() && conv.is_planar(b.module) => conv.lower_planes(b, op),
+        _ => chooser.lower(b, op, &conv),
+    };
+    value.ok_or(NO_TABLE.into())
 }
 
 /// Lowers a product of the rows of `a` and `b`, both of static shape.
@@ -186,7 +195,13 @@ fn rows_product(
     e.gemm(a, (&table, 1), b, operands)
 }
 
-fn lower_gemm(builder: &mut Builder<'_>, op: Op, chooser: &ConvChooser<'_>) -> Option<Value> {
+fn lower_gemm(b: &mut Builder<'_>, op: Op, chooser: &ConvChooser<'_>) -> Result<Value, Refusal> {
+    let (gemm, m) = (GemmOp(op), &*b.module);
+    [gemm.a(m), gemm.b(m), m.result(op, 0)].into_iter().chain(gemm.c(m)).try_for_each(|v| check_floats(m, v))?;
+    emit_gemm(b, op, chooser).ok_or(NO_TABLE.into())
+}
+
+fn emit_gemm(builder: &mut Builder<'_>, op: Op, chooser: &ConvChooser<'_>) -> Option<Value> {
     let (gemm, m) = (GemmOp(op), &*builder.module);
     let args = m.args(op)?;
     let scale = |name| args.attr(name).map_or(Some(1.0), |a| m.ctx.as_float(a));
@@ -195,10 +210,6 @@ fn lower_gemm(builder: &mut Builder<'_>, op: Op, chooser: &ConvChooser<'_>) -> O
     let (a, b, c) = (gemm.a(m), gemm.b(m), gemm.c(m));
     let result = m.ctx.static_shape(m.value_type(m.result(op, 0)))?.to_vec();
     let summand = c.and_then(|c| m.ctx.static_shape(m.value_type(c))).map(<[i64]>::to_vec);
-    let factors = [a, b, m.result(op, 0)];
-    if !are_lowered(m, &factors) || !are_lowered(m, c.as_slice()) {
-        return None;
-    }
     let mut e = Emitter::of(builder, op);
     let a = if is_column { e.transpose(a)? } else { a };
     let b = if is_row { b } else { e.transpose(b)? };
@@ -213,10 +224,10 @@ fn lower_gemm(builder: &mut Builder<'_>, op: Op, chooser: &ConvChooser<'_>) -> O
     e.add(sums, c)
 }
 
-fn lower_matmul(b: &mut Builder<'_>, op: Op, chooser: &ConvChooser<'_>) -> Option<Value> {
+fn lower_matmul(b: &mut Builder<'_>, op: Op, chooser: &ConvChooser<'_>) -> Result<Value, Refusal> {
     let (matmul, m) = (MatMulOp(op), &*b.module);
     let factors = [matmul.a(m), matmul.b(m)];
-    are_lowered(m, &[factors[0], factors[1], m.result(op, 0)]).then_some(())?;
+    [factors[0], factors[1], m.result(op, 0)].into_iter().try_for_each(|value| check_floats(m, value))?;
     matrix_product(b, op, factors, &ProductOperands::default(), chooser.options)
 }
 
@@ -227,26 +238,29 @@ fn matrix_product(
     [a, b]: [Value; 2],
     operands: &ProductOperands,
     options: &ConvOptions,
-) -> Option<Value> {
+) -> Result<Value, Refusal> {
     let m = &*builder.module;
-    let extents = m.ctx.shape(m.value_type(a))?.to_vec();
-    let shape = m.ctx.shape(m.value_type(m.result(op, 0)))?.to_vec();
-    if m.ctx.shape(m.value_type(b))?.len() != 2 || extents.len() < 2 {
-        return None;
+    let shape = |value| m.ctx.shape(m.value_type(value)).map(<[i64]>::to_vec).unwrap_or_default();
+    let (left, right, result) = (shape(a), shape(b), shape(m.result(op, 0)));
+    if right.len() != 2 {
+        return Err(Refusal::of(b, "a right operand of {} axes, which is no matrix").with([right.len()]));
     }
-    let (&depth, outer) = extents.split_last()?;
+    let Some((depth, outer)) = left.split_last().filter(|(_, outer)| !outer.is_empty()) else {
+        return Err(Refusal::of(a, "a left operand that is a vector"));
+    };
     let mut e = Emitter::of(builder, op);
-    let a = e.reshape(a, &[outer.iter().product(), depth])?;
-    let b = e.transpose(b)?;
-    let product = rows_product(&mut e, [a, b], operands, options)?;
-    e.reshape(product, &shape)
+    let mut emit = || {
+        let a = e.reshape(a, &[outer.iter().product(), *depth])?;
+        let b = e.transpose(b)?;
+        let product = rows_product(&mut e, [a, b], operands, options)?;
+        e.reshape(product, &result)
+    };
+    emit().ok_or(NO_TABLE.into())
 }
 
-/// Whether values are float tensors of static, nonempty shape.
-fn are_lowered(m: &Module, values: &[Value]) -> bool {
-    values.iter().all(|&v| {
-        let ty = m.value_type(v);
-        let is_float = m.ctx.float_kind(m.ctx.element_type(ty)).is_some();
-        is_float && m.ctx.static_shape(ty).is_some_and(|shape| !shape.contains(&0))
-    })
+/// Checks that a value is a float tensor of static, nonempty shape.
+fn check_floats(m: &Module, value: Value) -> Result<(), Refusal> {
+    let is_float = m.ctx.float_kind(m.ctx.element_type(m.value_type(value))).is_some();
+    is_float.then_some(()).ok_or(Refusal::of(value, "elements other than floats"))?;
+    extents(m, value).map(drop)
 }

@@ -27,15 +27,17 @@ mod sync;
 mod tests;
 
 use crate::emit::Emitter;
-use crate::partition::{Level, OFFLOAD, levels, offload};
+use crate::partition::{Level, OFFLOAD, Programs, functions, levels, offload};
 use compile::{Compiled, Settings};
 use gradus_cost::CostModel;
 use gradus_dialects::cluster;
 use gradus_ir::pass::{FloatChange, OptionKind, PassOption, Rewrites};
 use gradus_ir::symbols::symbol_name;
-use gradus_ir::{Block, Builder, Diagnostic, Loc, Module, Op, OpInfo, Pass, PassContext, PassInfo, Traits, Value};
+use gradus_ir::{
+    Block, Builder, Diagnostic, Loc, Module, Op, OpInfo, Pass, PassContext, PassInfo, Refusal, Traits, Value,
+};
 use gradus_simulators::cluster::ClusterMachine;
-use network::{FeatureId, Layer, Role};
+use network::{Layer, Role};
 use read::{OPS, Reader};
 use rustc_hash::{FxHashMap, FxHashSet};
 use search::compile;
@@ -72,8 +74,8 @@ with tiles are executed depth first if that is faster. Candidates of these choic
 
 # Refuses
 
-Other ops and types, batches, weights that are not constant, and layers for which the memory of a cluster is too small stay on the host,
-with a remark for ops that clusters could have computed.
+Other ops and types, batches, weights that are not constant, and layers for which the memory of a cluster is too small stay on the host.
+A remark on each says why.
 
 # Cost
 
@@ -97,9 +99,10 @@ number of clusters.",
         ("num-layers", "Number of layers"),
         ("num-records", "Number of records of all clusters"),
         ("num-candidates", "Number of candidates that were timed"),
-        ("num-host", "Number of ops that stay on the host though others like them are compiled"),
+        ("num-host", "Number of ops that stay on the host"),
     ],
     rewrites: Rewrites::Tags(&[OFFLOAD]),
+    stays: "on the host",
     samples: &[
         ("without", |_| Settings::default().names().map(|(name, _)| name.to_owned()).into()),
     ],
@@ -152,11 +155,7 @@ impl Pass for GraphToCluster {
             let clusters = u32::try_from(self.clusters).ok().filter(|n| (1..=all).contains(n));
             machine.clusters = clusters.ok_or_else(|| fail(m, format!("the machine has 1 to {all} clusters")))?;
         }
-        let functions: Vec<Op> =
-            m.ops_under(root).into_iter().filter(|&op| m.has_trait(op, Traits::FUNCTION)).collect();
-        for function in functions {
-            let blocks: Vec<Block> = m.regions(function).iter().flat_map(|&r| m.region_blocks(r)).collect();
-            let &[block] = &blocks[..] else { continue };
+        for (function, block) in functions(m, root, cx) {
             convert(m, function, block, (&machine, self.settings), cx)?;
         }
         Ok(())
@@ -183,7 +182,7 @@ fn convert(
     let mut compile = |host: &FxHashSet<Op>, cx: &mut PassContext<'_>| {
         compile_all(m, block, (machine, settings), host, &mut |n| cx.progress("candidates", n))
     };
-    let parts = offload(m, FxHashSet::default(), cx, &mut compile, |part| &part.level.machine);
+    let parts = offload(m, block, cx, &|op| read::check(m, op), &mut compile, |part| &part.level.machine);
     let Some(end) = m.terminator(block).filter(|_| !parts.is_empty()) else { return Ok(()) };
     // New values of results that later programs may read, by the old ones.
     let mut renamed = FxHashMap::default();
@@ -230,11 +229,10 @@ fn compile_all(
     m: &Module,
     block: Block,
     how: (&ClusterMachine, Settings),
-    refused: &FxHashSet<Op>,
+    host: &FxHashSet<Op>,
     progress: &mut dyn FnMut(u64),
-) -> Result<Vec<OffloadedProgram>, (Op, String)> {
-    let levels = levels(m, block, &|op| read::is_candidate(m, op) && !refused.contains(&op));
-    levels.into_iter().map(|level| compile_level(m, level, how, progress)).collect()
+) -> Programs<OffloadedProgram> {
+    levels(m, block, host).into_iter().map(|level| compile_level(m, level, how, progress)).collect()
 }
 
 fn compile_level(
@@ -242,7 +240,7 @@ fn compile_level(
     level: Level,
     (machine, settings): (&ClusterMachine, Settings),
     progress: &mut dyn FnMut(u64),
-) -> Result<OffloadedProgram, (Op, String)> {
+) -> Result<OffloadedProgram, (Op, Refusal)> {
     let ops: FxHashSet<Op> = level.machine.iter().copied().collect();
     let kept = |value: Value| m.uses(value).any(|(user, _)| !ops.contains(&user));
     let mut reader = Reader::new(m, settings, &kept);
@@ -253,18 +251,17 @@ fn compile_level(
             if is_inner || reader.features.contains_key(&value) || m.constant(value).is_some() {
                 continue;
             }
-            if let Some(id) = reader.feature(value, Role::Operand(operands.len())) {
+            if let Ok(id) = reader.feature(value, Role::Operand(operands.len())) {
                 reader.features.insert(value, id);
                 operands.push(value);
             }
         }
-        reader.read(op).ok_or((op, "clusters do not compute it with these operands".to_owned()))?;
+        reader.read(op).map_err(|refusal| (op, refusal))?;
     }
     let mut results = Vec::new();
     for (source, &op) in level.machine.iter().enumerate() {
         for value in m.results(op).filter(|&v| kept(v)) {
-            let found: Option<FeatureId> = reader.result(value, results.len(), source);
-            found.ok_or((op, "its result is no feature".to_owned()))?;
+            reader.result(value, results.len(), (source, op)).map_err(|refusal| (op, refusal))?;
             results.push(value);
         }
     }
@@ -273,12 +270,11 @@ fn compile_level(
     let compiled = match net.layers.iter().all(Layer::is_copy) {
         true => None,
         false => Some(
-            compile(&net, machine, settings, progress)
-                .map_err(|failure| (level.machine[failure.source], failure.why))?,
+            compile(&net, machine, settings, progress).map_err(|(source, refusal)| (level.machine[source], refusal))?,
         ),
     };
     if compiled.is_none() && !level.machine.is_empty() {
-        return Err((level.machine[0], "it computes nothing".to_owned()));
+        return Err((level.machine[0], "a program that computes nothing".into()));
     }
     Ok(OffloadedProgram { level, operands, results, layers, compiled })
 }

@@ -42,7 +42,7 @@ mod timeline;
 mod view;
 
 use crate::emit::Emitter;
-use crate::partition::{Level, OFFLOAD, levels, offload};
+use crate::partition::{Level, OFFLOAD, Programs, functions, levels, offload};
 pub use extent::{Extent, Space, extents};
 use gradus_cost::CostModel;
 use gradus_dialects::graph::QLinearMulOp;
@@ -50,7 +50,8 @@ use gradus_dialects::npu;
 use gradus_ir::pass::{FloatChange, OptionKind, PassOption, Rewrites};
 use gradus_ir::symbols::symbol_name;
 use gradus_ir::{
-    Block, Builder, DType, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Tensor, Traits, Value,
+    Block, Builder, DType, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Refusal, Tensor,
+    Traits, Value,
 };
 use gradus_simulators::npu::NpuMachine;
 pub use machine::machine;
@@ -105,8 +106,7 @@ without values.
 # Refuses
 
 Other ops and types, batches of images unless these have one pixel and windows have one tap, more than 64 groups, parameters that
-are not constant, reshapes that cut an axis elsewhere, and sums and products without exact factors stay on the host, with a remark for
-ops that the machine could have computed.
+are not constant, reshapes that cut an axis elsewhere, and sums and products without exact factors stay on the host. A remark on each says why.
 
 # Cost
 
@@ -145,9 +145,10 @@ Linear in the number of layers, tiles and constants, and four rounds of trials o
         ("num-programs", "Number of programs"),
         ("num-layers", "Number of layers"),
         ("num-instructions", "Number of instructions"),
-        ("num-host", "Number of ops that stay on the host though others like them are compiled"),
+        ("num-host", "Number of ops that stay on the host"),
     ],
     rewrites: Rewrites::Tags(&[OFFLOAD]),
+    stays: "on the host",
     samples: &[
         // With it, bytes are a step from the reference, of which later ops make more.
         ("allow-steps", |_| Vec::new()),
@@ -199,11 +200,7 @@ impl Pass for GraphToNpu {
         let model = CostModel::named(&m.ctx, &self.target).map_err(|e| fail(m, e.to_string()))?;
         let description = model.machine(&m.ctx).map_err(|e| fail(m, e.to_string()))?;
         let machine = machine(&description).map_err(|e| fail(m, e))?;
-        let functions: Vec<Op> =
-            m.ops_under(root).into_iter().filter(|&op| m.has_trait(op, Traits::FUNCTION)).collect();
-        for function in functions {
-            let blocks: Vec<Block> = m.regions(function).iter().flat_map(|&r| m.region_blocks(r)).collect();
-            let &[block] = &blocks[..] else { continue };
+        for (function, block) in functions(m, root, cx) {
             self.convert(m, function, block, &machine, cx)?;
         }
         Ok(())
@@ -227,12 +224,12 @@ impl GraphToNpu {
             mode: self.mode,
             pads_rows: self.without != "skewed-rows",
         };
-        let mut host = FxHashSet::default();
-        if self.without == "multiplies" {
-            host.extend(m.block_ops(block).filter(|&op| QLinearMulOp::cast(m, op).is_some()));
-        }
+        let check = |op: Op| match self.without == "multiplies" && QLinearMulOp::cast(m, op).is_some() {
+            true => Err("products of two tensors are left out".into()),
+            false => read::check(m, op),
+        };
         let mut compile = |host: &FxHashSet<Op>, _: &mut PassContext<'_>| compile_all(m, block, &setting, host);
-        let compiled = offload(m, host, cx, &mut compile, |compiled| &compiled.ops);
+        let compiled = offload(m, block, cx, &check, &mut compile, |compiled| &compiled.ops);
         let Some(end) = m.terminator(block).filter(|_| !compiled.is_empty()) else { return Ok(()) };
         let mut renamed = FxHashMap::default();
         for level in compiled {
@@ -263,35 +260,29 @@ struct Compiled {
 }
 
 /// Compiles the programs of all levels, or returns an op that the machine does not compute.
-fn compile_all(
-    m: &Module,
-    block: Block,
-    setting: &Setting<'_>,
-    refused: &FxHashSet<Op>,
-) -> Result<Vec<Compiled>, (Op, String)> {
+fn compile_all(m: &Module, block: Block, setting: &Setting<'_>, host: &FxHashSet<Op>) -> Programs<Compiled> {
     let mut all = Vec::new();
-    for level in levels(m, block, &|op| read::is_candidate(m, op) && !refused.contains(&op)) {
+    for level in levels(m, block, host) {
         let read = read_level(m, setting, &level)?;
         all.push((level, read));
     }
     let compile = |(level, read): (Level, Read)| {
-        let program = compile(&read.net, setting.machine).map_err(|why| (level.machine[0], why))?;
+        let program = compile(&read.net, setting.machine).map_err(|refusal| (level.machine[0], refusal))?;
         Ok(Compiled { ops: level.machine, host: level.host, read, program })
     };
     all.into_iter().map(compile).collect()
 }
 
 /// Reads the ops of a level.
-fn read_level(m: &Module, setting: &Setting<'_>, level: &Level) -> Result<Read, (Op, String)> {
+fn read_level(m: &Module, setting: &Setting<'_>, level: &Level) -> Result<Read, (Op, Refusal)> {
     let ops: FxHashSet<Op> = level.machine.iter().copied().collect();
     let mut reader = Reader::new(m, setting, &ops);
-    let refuse = |op: Op| (op, "the machine does not compute it with these operands".to_owned());
     for &op in &level.machine {
-        reader.read(op).ok_or_else(|| refuse(reader.blamed.unwrap_or(op)))?;
+        reader.read(op).map_err(|refusal| (op, refusal))?;
     }
     for (op, value) in level.machine.iter().flat_map(|&op| m.results(op).map(move |value| (op, value))) {
         if m.uses(value).any(|(user, _)| !ops.contains(&user)) {
-            reader.result(value).ok_or_else(|| refuse(op))?;
+            reader.result(value, op).map_err(|refusal| (op, refusal))?;
         }
     }
     Ok(reader.finish())

@@ -32,6 +32,8 @@ pub mod onnx;
 #[cfg(feature = "onnx")]
 pub mod onnx_to_graph;
 #[cfg(feature = "graph")]
+mod operands;
+#[cfg(feature = "graph")]
 mod partition;
 #[cfg(feature = "graph")]
 mod qdq_to_integer;

@@ -9,12 +9,15 @@ mod im2col;
 mod product;
 
 use crate::emit::Emitter;
+use crate::partition::is_of_network;
 use gradus_dialects::graph::{ConvIntegerOp, MatMulIntegerOp, QLinearConvOp, QLinearMatMulOp};
 use gradus_dialects::nna::{CallOp, MatMulOp, define};
 use gradus_ir::pass::{OptionKind, PassOption, Rewrites};
 use gradus_ir::symbols::symbol_name;
-use gradus_ir::{Attr, Builder, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Traits, Value};
-use gradus_simulators::nna::{Layout, LoopOrder, Mapping, NnaMachine, ProductPlan, ProductProgram};
+use gradus_ir::{
+    Attr, Builder, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Refusal, Traits, Value,
+};
+use gradus_simulators::nna::{Layout, LoopOrder, Mapping, NnaMachine, ProductPlan, ProductProgram, Shape};
 use product::Lowered;
 
 /// The declaration.
@@ -54,8 +57,7 @@ with zeros for the channels of its other groups. Zero points and bias are terms 
 # Refuses
 
 Products of tensors of other ranks, unknown extents, extents of zero, sums that may exceed 32 bits or, if they are requantized, 29 bits; scales
-and zero points of results that are not constant; operands that do not fit in memory. These ops stay
-as they are.
+and zero points of results that are not constant; operands that do not fit in memory; other ops of networks. These ops stay on the host. A remark on each says why.
 
 # Cost
 
@@ -66,8 +68,10 @@ A program for each plan of each product, of some thousand instructions; scheduli
         ("num-programs", "Number of programs"),
         ("num-instructions", "Number of instructions"),
         ("num-cycles", "Estimated cycles of all products"),
+        ("num-host", "Number of ops that stay on the host"),
     ],
     rewrites: Rewrites::Tags(&["lower"]),
+    stays: "on the host",
     make: |options| {
         let numbers: Vec<i64> = NnaMachine::NUMBERS.iter().map(|number| options.int(number.0)).collect();
         Ok(Box::new(MatMulToNna { machine: NnaMachine::from_numbers(&numbers)?, without: Without::of(options.text("without")) }))
@@ -149,8 +153,17 @@ impl Pass for MatMulToNna {
     fn run(&mut self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
         let mut programs: Vec<(Layout, Attr)> = Vec::new();
         for op in m.ops_under(root) {
-            let Some(lowered) = Lowered::of(m, op) else { continue };
-            let Some((lowered, product)) = self.cheapest(lowered) else { continue };
+            if !is_of_network(m, op) && MatMulOp::cast(m, op).is_none() {
+                continue;
+            }
+            let (lowered, product) = match Lowered::of(m, op).and_then(|lowered| self.cheapest(lowered)) {
+                Ok(cheapest) => cheapest,
+                Err(refusal) => {
+                    cx.refuse(m, op, &refusal);
+                    cx.count("num-host", 1);
+                    continue;
+                }
+            };
             if !cx.allows("lower", m, op) {
                 continue;
             }
@@ -176,7 +189,8 @@ impl Pass for MatMulToNna {
 
 impl MatMulToNna {
     /// Returns the alternative and program of the fewest cycles.
-    fn cheapest(&self, alternatives: Vec<Lowered>) -> Option<(Lowered, ProductProgram)> {
+    fn cheapest(&self, alternatives: Vec<Lowered>) -> Result<(Lowered, ProductProgram), Refusal> {
+        let Shape { rows, depth, columns } = alternatives[0].shape;
         let programs = alternatives.into_iter().filter_map(|lowered| {
             let (initial, requantize) = (lowered.initial, lowered.requantize.as_ref().map(|r| r.zero));
             let adjust = |plan: ProductPlan| {
@@ -187,7 +201,10 @@ impl MatMulToNna {
             let product = ProductProgram::cheapest(lowered.shape, &self.machine, adjust).ok()?;
             Some((lowered, product))
         });
-        programs.min_by_key(|(lowered, product)| product.cycles.saturating_mul(lowered.parts as u64))
+        let cheapest = programs.min_by_key(|(lowered, product)| product.cycles.saturating_mul(lowered.parts as u64));
+        cheapest.ok_or(
+            Refusal::from("a product of {}x{}x{} for which the machine has no plan").with([rows, depth, columns]),
+        )
     }
 
     /// Defines a program in the symbol table around an op. Returns its symbol.

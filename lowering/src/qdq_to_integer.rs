@@ -17,10 +17,13 @@ mod quantization;
 mod table;
 
 use crate::emit::Emitter;
-use gradus_dialects::graph::{ClipOp, QuantizeLinearOp, ReluOp};
+use gradus_dialects::graph::{
+    AddOp, AveragePoolOp, ClipOp, ConcatOp, ConvOp, GemmOp, GlobalAveragePoolOp, MatMulOp, MulOp, QuantizeLinearOp,
+    ReluOp, SumOp,
+};
 use gradus_ir::effects::is_dead;
 use gradus_ir::pass::{FloatChange, OptionKind, PassOption, Rewrites};
-use gradus_ir::{Builder, Diagnostic, Module, Op, OpDecl, Pass, PassContext, PassInfo, Value};
+use gradus_ir::{Builder, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Refusal, Value};
 use quantization::Quantization;
 use table::Lookup;
 
@@ -61,7 +64,8 @@ an element may differ by one step where its value is halfway between two. All ot
 # Refuses
 
 Floats other than f32, integers other than of 8 bits, parameters that are not constant or vary along an axis other than the
-output channels of weights, sums that may exceed 32 bits, biases that are not constant, and floats with other uses.
+output channels of weights, sums that may exceed 32 bits, biases that are not constant, and floats with other uses. A remark says why
+an op before a quantization stays in floats.
 
 # Cost
 
@@ -77,6 +81,7 @@ Linear in the number of ops and constants; 256 evaluations per table and channel
         doc: "Turn products of two tensors that are not constant into products of integers too",
         kind: OptionKind::Bool(false),
     }],
+    stays: "in floats",
     rewrites: Rewrites::Tags(&["move-before-dequantize", "qdq-to-integer", "join-functions"]),
     floats: |_| FloatChange::Quantizes,
     make: |options| Ok(Box::new(QdqToInteger { products: options.bool("products") })),
@@ -94,13 +99,18 @@ impl Pass for QdqToInteger {
         for op in m.ops_under(root) {
             if let Some(moved) = movement::Moved::of(m, op).filter(|_| cx.allows("move-before-dequantize", m, op)) {
                 cx.count("num-moved", u64::from(moved.emit(m, op).is_some()));
-            } else if let Some(found) = Integer::of(m, op, self.products).filter(|_| cx.allows("qdq-to-integer", m, op))
-            {
-                let statistic = found.statistic();
-                let Some(value) = found.emit(m, op) else { continue };
-                cx.count(statistic, 1);
-                let result = m.result(op, 0);
-                m.replace_all_uses(result, value);
+                continue;
+            }
+            match Integer::of(m, op, self.products) {
+                Ok(Some(found)) if cx.allows("qdq-to-integer", m, op) => {
+                    let statistic = found.statistic();
+                    let Some(value) = found.emit(m, op) else { continue };
+                    cx.count(statistic, 1);
+                    let result = m.result(op, 0);
+                    m.replace_all_uses(result, value);
+                }
+                Err((made, refusal)) => cx.refuse(m, made, &refusal),
+                Ok(_) => {}
             }
         }
         for op in m.ops_under(root) {
@@ -141,21 +151,29 @@ enum IntegerOp {
 }
 
 impl Integer {
-    fn of(m: &Module, op: Op, products: bool) -> Option<Integer> {
-        let x = QuantizeLinearOp::cast(m, op)?.x(m);
+    /// Returns the integer form of the op before a quantization; `None` of other ops.
+    ///
+    /// # Errors
+    /// The op that stays in floats, and why.
+    fn of(m: &Module, op: Op, products: bool) -> Result<Option<Integer>, (Op, Refusal)> {
+        let Some(quantize) = QuantizeLinearOp::cast(m, op) else { return Ok(None) };
         if let Some(lookup) = Lookup::of(m, op) {
-            return Some(Integer { kind: IntegerOp::Table(lookup), clamp: None });
+            return Ok(Some(Integer { kind: IntegerOp::Table(lookup), clamp: None }));
         }
-        let to = Quantization::of_quantize(m, op)?;
-        let source = unclamped(m, x)?;
-        let made = m.defining_op(source)?;
-        let kind = product::Convolution::of(m, made, &to)
-            .map(IntegerOp::Convolution)
-            .or_else(|| product::MatMul::of(m, made, &to, products).map(IntegerOp::MatMul))
-            .or_else(|| elementwise::Binary::of(m, made, &to).map(IntegerOp::Binary))
-            .or_else(|| elementwise::Concat::of(m, made, &to).map(IntegerOp::Concat))?;
-        let clamp = if source == x { None } else { Some(Lookup::of_clamp(m, op, source, &to)?) };
-        Some(Integer { kind, clamp: clamp.filter(|clamp| !clamp.is_identity()) })
+        let (x, source) = (quantize.x(m), unclamped(m, quantize.x(m)));
+        let Some(made) = m.defining_op(source).filter(|&op| m.is_one_of(op, &KINDS)) else { return Ok(None) };
+        let of_kind = || {
+            let to = Quantization::of_quantize(m, op)?;
+            let kind = IntegerOp::of(m, made, &to, products)?;
+            let mut between = std::iter::successors(Some(x), |&value| clamped(m, value));
+            between.all(|value| m.has_one_use(value)).then_some(()).ok_or("floats with other uses")?;
+            let clamp = match source == x {
+                true => None,
+                false => Some(Lookup::of_clamp(m, op, source, &to).ok_or("a clamp that is no table")?),
+            };
+            Ok(Some(Integer { kind, clamp: clamp.filter(|clamp| !clamp.is_identity()) }))
+        };
+        of_kind().map_err(|refusal| (made, refusal))
     }
 
     /// Returns the statistic that counts it.
@@ -182,14 +200,42 @@ impl Integer {
     }
 }
 
-/// Returns the value before clamps, looking through ops whose results are used once. `None` if it is used elsewhere.
-fn unclamped(m: &Module, mut value: Value) -> Option<Value> {
-    while m.has_one_use(value) {
-        let op = m.defining_op(value)?;
-        if !m.is_one_of(op, &[ReluOp::INFO, ClipOp::INFO]) {
-            return Some(value);
+/// The ops that have an integer form beside functions, which become tables.
+const KINDS: [&OpInfo; 9] = [
+    AddOp::INFO,
+    AveragePoolOp::INFO,
+    ConcatOp::INFO,
+    ConvOp::INFO,
+    GemmOp::INFO,
+    GlobalAveragePoolOp::INFO,
+    MatMulOp::INFO,
+    MulOp::INFO,
+    SumOp::INFO,
+];
+
+impl IntegerOp {
+    /// Returns the kind of one of the ops [`KINDS`] whose result is quantized.
+    fn of(m: &Module, op: Op, to: &Quantization, products: bool) -> Result<IntegerOp, Refusal> {
+        if let Some(matmul) = MatMulOp::cast(m, op) {
+            return product::MatMul::of(m, matmul, to, products).map(IntegerOp::MatMul);
         }
-        value = *m.operands(op).first()?;
+        if let Some(concat) = ConcatOp::cast(m, op) {
+            return elementwise::Concat::of(m, concat, to).map(IntegerOp::Concat);
+        }
+        match elementwise::integer_form(m, op) {
+            Some(info) => elementwise::Binary::of(m, op, info, to).map(IntegerOp::Binary),
+            None => product::Convolution::of(m, op, to).map(IntegerOp::Convolution),
+        }
     }
-    None
+}
+
+/// Returns the operand of a clamp that computes a value.
+fn clamped(m: &Module, value: Value) -> Option<Value> {
+    let op = m.defining_op(value).filter(|&op| m.is_one_of(op, &[ReluOp::INFO, ClipOp::INFO]))?;
+    m.operands(op).first().copied()
+}
+
+/// Returns the value before clamps.
+fn unclamped(m: &Module, value: Value) -> Value {
+    std::iter::successors(Some(value), |&value| clamped(m, value)).last().unwrap_or(value)
 }

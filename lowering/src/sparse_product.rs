@@ -5,9 +5,10 @@ mod matrix;
 pub(crate) use matrix::{Matrix, RowNonzero};
 
 use crate::emit::Emitter;
+use crate::operands::constant;
 use gradus_dialects::sparse::MatMulOp;
 use gradus_ir::symbols::symbol_name;
-use gradus_ir::{Attr, Builder, DType, Module, Op, OpDecl, OpState, Signedness, Tensor, Traits, Type, Value};
+use gradus_ir::{Attr, Builder, DType, Module, Op, OpState, Refusal, Signedness, Tensor, Traits, Type, Value};
 
 /// A matrix product with a sparse constant; one with a sparse right operand is that of the transposes.
 pub(crate) struct MatMul {
@@ -21,28 +22,33 @@ pub(crate) struct MatMul {
 }
 
 impl MatMul {
-    /// Reads a product of f32, f64 or i32 and its sparse operand; `None` of other ops, and of unknown or empty extents.
-    pub(crate) fn of(m: &Module, op: Op) -> Option<(MatMul, Matrix)> {
-        MatMul::read(m, op).filter(|(matmul, _)| !matmul.is_bf16)
+    /// Reads a product of f32, f64 or i32 and its sparse operand, of known extents.
+    pub(crate) fn of(m: &Module, op: MatMulOp) -> Result<(MatMul, Matrix), Refusal> {
+        let (matmul, matrix) = MatMul::read(m, op)?;
+        if matmul.is_bf16 { Err("elements of bf16".into()) } else { Ok((matmul, matrix)) }
     }
 
     /// Reads a product of f32, f64 or bf16. One of bf16 is computed in f32.
-    pub(crate) fn of_floats(m: &Module, op: Op) -> Option<(MatMul, Matrix)> {
-        MatMul::read(m, op).filter(|(_, matrix)| matrix.dtype != DType::I32)
+    pub(crate) fn of_floats(m: &Module, op: MatMulOp) -> Result<(MatMul, Matrix), Refusal> {
+        let (matmul, matrix) = MatMul::read(m, op)?;
+        if matrix.dtype == DType::I32 { Err("elements of i32".into()) } else { Ok((matmul, matrix)) }
     }
 
-    fn read(m: &Module, op: Op) -> Option<(MatMul, Matrix)> {
-        let matmul = MatMulOp::cast(m, op)?;
+    fn read(m: &Module, matmul: MatMulOp) -> Result<(MatMul, Matrix), Refusal> {
         let is_right = matmul.right(m).is_some();
         let (a, b) = (matmul.a(m), matmul.b(m));
         let (sparse, dense) = if is_right { (b, a) } else { (a, b) };
-        let tensor = m.ctx.dense_tensor(m.constant(sparse)?)?;
-        let &[height, width] = m.ctx.static_shape(m.value_type(dense))? else { return None };
-        m.ctx.static_shape(m.value_type(matmul.y(m)))?;
-        let columns = usize::try_from(if is_right { height } else { width }).ok().filter(|&n| n > 0)?;
-        let matrix = Matrix::of(&tensor, is_right)?;
+        let tensor = constant(m, sparse)?;
+        let shape = |value| m.ctx.static_shape(m.value_type(value)).ok_or(Refusal::of(value, "an unknown extent"));
+        let &[height, width] = shape(dense)? else { return Err(Refusal::of(dense, "an operand that is no matrix")) };
+        shape(matmul.y(m))?;
+        let columns = usize::try_from(if is_right { height } else { width }).ok().filter(|&n| n > 0);
+        let columns = columns.ok_or(Refusal::of(dense, "no columns"))?;
+        let matrix = Matrix::of(&tensor, is_right);
+        let matrix = matrix
+            .ok_or(Refusal::of(sparse, "a matrix of other elements than f32, f64, bf16 and i32, or too large"))?;
         let matmul = MatMul::new([matrix.rows, matrix.depth, columns], dense, is_right);
-        Some((MatMul { is_bf16: tensor.dtype() == DType::BF16, ..matmul }, matrix))
+        Ok((MatMul { is_bf16: tensor.dtype() == DType::BF16, ..matmul }, matrix))
     }
 
     /// A product with extents `[rows, depth, columns]`.
@@ -146,6 +152,9 @@ pub(crate) fn bytes_attr(m: &Module, code: &[u8]) -> Option<Attr> {
     let tensor = Tensor::new(DType::U8, vec![code.len()], code.to_vec().into()).ok()?;
     Some(m.ctx.dense_attr(ty, &tensor))
 }
+
+/// The rule of products whose ops cannot be created.
+pub(crate) const NOT_CREATED: &str = "a call that cannot be created";
 
 /// Replaces the only result of an op and erases the op.
 pub(crate) fn replace(m: &mut Module, op: Op, by: Value) {

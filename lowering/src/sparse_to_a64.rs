@@ -11,7 +11,7 @@ mod generate;
 mod patterns;
 
 use crate::emit::Emitter;
-use crate::sparse_product::{MatMul, Matrix, Packed, bytes_attr, define, replace};
+use crate::sparse_product::{MatMul, Matrix, NOT_CREATED, Packed, bytes_attr, define, replace};
 use bundle::bundle;
 use generate::{Choices, Generated, MAX_OFFSET, class, generate, max_rows};
 use gradus_dialects::a64::{
@@ -19,7 +19,9 @@ use gradus_dialects::a64::{
 };
 use gradus_dialects::sparse::{MatMulOp, PATTERNS, UNROLLED};
 use gradus_ir::pass::{FloatChange, OptionKind, PassOption, Rewrites};
-use gradus_ir::{Attr, Builder, DType, Diagnostic, Module, Op, OpDecl, Pass, PassContext, PassInfo, Type, Value};
+use gradus_ir::{
+    Attr, Builder, DType, Diagnostic, Module, Op, OpDecl, Pass, PassContext, PassInfo, Refusal, Type, Value,
+};
 
 /// The declaration.
 pub const INFO: PassInfo = PassInfo {
@@ -67,7 +69,7 @@ With `bundles`, instructions are scheduled for a machine that issues a load, a m
 # Refuses
 
 The form `csr`, other element types, extents that are unknown or 0, offsets of 16 MiB, and bytes for extensions, which have
-no encoding: these products stay as they are.
+no encoding: these products stay as they are. A remark on each says why.
 
 # Cost
 
@@ -106,6 +108,7 @@ Linear in the number of elements of the constant.",
         PassOption { name: "bits", doc: "Columns of a pattern, 1 to 8", kind: OptionKind::Int(8) },
     ],
     statistics: &[("num-lowered", "Number of products"), ("num-instructions", "Number of instructions")],
+    stays: "interpreted",
     rewrites: Rewrites::Tags(&["lower"]),
     floats: |_| FloatChange::Reorders,
     make: |options| {
@@ -127,7 +130,7 @@ Linear in the number of elements of the constant.",
 /// Whether code for a sparse product can be generated.
 pub fn can_generate(m: &Module, op: Op) -> bool {
     let is_unrolled = MatMulOp::cast(m, op).and_then(|matmul| matmul.strategy(m)) == Some(&UNROLLED);
-    let product = MatMul::of(m, op).filter(|_| is_unrolled);
+    let product = MatMulOp::cast(m, op).filter(|_| is_unrolled).and_then(|matmul| MatMul::of(m, matmul).ok());
     product.is_some_and(|(matmul, matrix)| {
         let rows = matrix.rows.max(matrix.depth) as u64;
         rows.saturating_mul(matmul.columns() as u64).saturating_mul(matrix.element() as u64) < MAX_OFFSET as u64
@@ -166,71 +169,88 @@ struct SparseToA64 {
 
 impl Pass for SparseToA64 {
     fn run(&mut self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
-        let ops: Vec<Op> = m.ops_under(root).into_iter().filter(|&op| MatMulOp::cast(m, op).is_some()).collect();
+        let ops: Vec<MatMulOp> = m.ops_under(root).into_iter().filter_map(|op| MatMulOp::cast(m, op)).collect();
         for op in ops {
-            let strategy = MatMulOp::cast(m, op).and_then(|matmul| matmul.strategy(m));
-            let _refused = match strategy {
+            let lowered = match op.strategy(m) {
                 Some(strategy) if *strategy == UNROLLED => self.lower(m, op, cx),
                 Some(strategy) if *strategy == PATTERNS => self.patterns(m, op, cx),
-                _ => None,
+                _ => Err("compressed rows".into()),
             };
+            if let Err(refusal) = lowered {
+                cx.refuse(m, op.0, &refusal);
+            }
         }
         Ok(())
     }
 }
 
 impl SparseToA64 {
-    fn lower(&self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Option<()> {
-        let (matmul, matrix) = MatMul::of(m, op)?;
+    fn lower(&self, m: &mut Module, matmul: MatMulOp, cx: &mut PassContext<'_>) -> Result<(), Refusal> {
+        let op = matmul.0;
+        let (matmul, matrix) = MatMul::of(m, matmul)?;
         let columns = matmul.columns();
-        let parts = self.compile(&matrix, columns).filter(|_| cx.allows("lower", m, op))?;
+        let parts = self.compile(&matrix, columns).ok_or("offsets of 16 MiB, or bytes for an extension")?;
+        if !cx.allows("lower", m, op) {
+            return Ok(());
+        }
         cx.count("num-lowered", 1);
         let mut callees = Vec::with_capacity(parts.len());
         for (rows, part) in parts {
             cx.count("num-instructions", part.code.len() as u64);
-            callees.push((self.define(m, op, &part.code)?, rows, part.pool));
+            callees.push((self.define(m, op, &part.code).ok_or(NOT_CREATED)?, rows, part.pool));
         }
         let mut b = Builder::before(m, op);
         let mut e = Emitter::of(&mut b, op);
-        let dense = matmul.operand(&mut e)?;
         let panel = self.choices(&matrix, columns).panel;
-        let call = |e: &mut Emitter<'_, '_>, (callee, rows, pool): (Attr, usize, Vec<f64>)| {
-            call(e, callee, dense, &matrix, [rows, columns, panel], &pool)
+        let create = || {
+            let dense = matmul.operand(&mut e)?;
+            let call = |e: &mut Emitter<'_, '_>, (callee, rows, pool): (Attr, usize, Vec<f64>)| {
+                call(e, callee, dense, &matrix, [rows, columns, panel], &pool)
+            };
+            let results = callees.into_iter().map(|callee| call(&mut e, callee)).collect::<Option<Vec<Value>>>()?;
+            let value = e.concat(&results, 0)?;
+            matmul.result(&mut e, value)
         };
-        let results = callees.into_iter().map(|callee| call(&mut e, callee)).collect::<Option<Vec<Value>>>()?;
-        let value = e.concat(&results, 0)?;
-        let value = matmul.result(&mut e, value)?;
+        let value = create().ok_or(NOT_CREATED)?;
         replace(m, op, value);
-        Some(())
+        Ok(())
     }
 
     /// Lowers a product to one function per pattern of nonzeros, as bytes.
-    fn patterns(&self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Option<()> {
-        let (matmul, matrix) = MatMul::of(m, op)?;
+    fn patterns(&self, m: &mut Module, matmul: MatMulOp, cx: &mut PassContext<'_>) -> Result<(), Refusal> {
+        let op = matmul.0;
+        let (matmul, matrix) = MatMul::of(m, matmul)?;
         let (columns, lanes) = (matmul.columns(), 16 / matrix.element());
         let panel = if self.vectors && columns.is_multiple_of(lanes) { lanes } else { 1 };
-        let bits = Some(self.bits).filter(|bits| (1..=8).contains(bits))?;
-        let (code, starts) = patterns::functions(matrix.dtype, bits, panel, columns * matrix.element())?;
-        cx.allows("lower", m, op).then_some(())?;
-        let value = bytes_attr(m, &code)?;
-        let (_, symbol) = define(m, op, CodeOp::INFO.name, &[("value", value)], 0)?;
+        let bits =
+            Some(self.bits).filter(|bits| (1..=8).contains(bits)).ok_or("patterns of other than 1 to 8 columns")?;
+        let functions = patterns::functions(matrix.dtype, bits, panel, columns * matrix.element());
+        let (code, starts) = functions.ok_or("offsets of 16 MiB, or integers")?;
+        if !cx.allows("lower", m, op) {
+            return Ok(());
+        }
+        let value = bytes_attr(m, &code).ok_or(NOT_CREATED)?;
+        let (_, symbol) = define(m, op, CodeOp::INFO.name, &[("value", value)], 0).ok_or(NOT_CREATED)?;
         cx.count("num-lowered", 1);
         cx.count("num-instructions", code.len() as u64 / 4);
         let mut b = Builder::before(m, op);
         let mut e = Emitter::of(&mut b, op);
-        let dense = matmul.operand(&mut e)?;
-        let [weights, patterns] = Packed::of(&matrix, bits).constants(&mut e, &matrix)?;
-        let ctx = e.m().ctx.clone();
-        let int = |n: usize| ctx.int_attr(Type::I64, n as i64);
-        let attrs =
-            [("callee", symbol), ("bits", int(bits)), ("starts", ctx.i64_array_attr(&starts)), ("panel", int(panel))];
-        let element = ctx.element_type(e.m().value_type(dense));
-        let ty = ctx.tensor_type(&[matrix.rows as i64, columns as i64], element);
-        let call = e.op(DispatchOp::INFO.name, &[&[weights], &[patterns], &[dense]], &attrs, &[ty])?;
-        let value = e.m().result(call, 0);
-        let value = matmul.result(&mut e, value)?;
+        let mut create = || {
+            let dense = matmul.operand(&mut e)?;
+            let [weights, patterns] = Packed::of(&matrix, bits).constants(&mut e, &matrix)?;
+            let ctx = e.m().ctx.clone();
+            let int = |n: usize| ctx.int_attr(Type::I64, n as i64);
+            let starts = ctx.i64_array_attr(&starts);
+            let attrs = [("callee", symbol), ("bits", int(bits)), ("starts", starts), ("panel", int(panel))];
+            let element = ctx.element_type(e.m().value_type(dense));
+            let ty = ctx.tensor_type(&[matrix.rows as i64, columns as i64], element);
+            let call = e.op(DispatchOp::INFO.name, &[&[weights], &[patterns], &[dense]], &attrs, &[ty])?;
+            let value = e.m().result(call, 0);
+            matmul.result(&mut e, value)
+        };
+        let value = create().ok_or(NOT_CREATED)?;
         replace(m, op, value);
-        Some(())
+        Ok(())
     }
 
     fn choices(&self, matrix: &Matrix, columns: usize) -> Choices {

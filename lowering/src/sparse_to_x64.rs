@@ -26,7 +26,7 @@ mod rows;
 mod template;
 
 use crate::emit::Emitter;
-use crate::sparse_product::{MatMul, bytes_attr, define, replace};
+use crate::sparse_product::{MatMul, NOT_CREATED, bytes_attr, define, replace};
 use conv::SparseConv;
 use cost::{MatrixCounts, rows_cycles};
 use gradus_dialects::Columns;
@@ -34,7 +34,7 @@ use gradus_dialects::op_cost::Contraction;
 use gradus_dialects::sparse::{ConvOp, IntegerMatMulOp, MatMulOp, PATTERNS};
 use gradus_dialects::x64::{CodeOp, FuncOp, Width, lift};
 use gradus_ir::pass::{FloatChange, OptionKind, PassOption, Rewrites};
-use gradus_ir::{Attr, Builder, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Value};
+use gradus_ir::{Attr, Builder, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Refusal, Value};
 use integer::Integer;
 use patterns::Patterns;
 use product::{ByRows, Function, Shape, SparseProduct};
@@ -111,7 +111,7 @@ output are, and `layout.pack` and `layout.unpack` are inserted, which `propagate
 
 Other element types, `csr` of other types than f32 and f64, extents that are unknown or 0, matrices that are too large, and if compressed rows do not take its
 place, code that is too large, or with 256-bit vectors has fewer than 4 columns other than one of f32 (with at least 8 rows and elements), or for `patterns` columns
-that do not fill vectors: these products and convolutions stay as they are, and are interpreted; cost models do not choose them.
+that do not fill vectors: these products and convolutions stay as they are, and are interpreted; a remark on each says why, and cost models do not choose them.
 
 # Cost
 
@@ -150,6 +150,7 @@ Linear in the number of elements of the constant.",
         PassOption { name: "bits", doc: "Columns of a pattern, 1 to 8", kind: OptionKind::Int(BITS as i64) },
     ],
     statistics: &[("num-lowered", "Number of products"), ("num-bytes", "Bytes of code")],
+    stays: "interpreted",
     rewrites: Rewrites::Tags(&["lower"]),
     floats: |_| FloatChange::Reorders,
     make: |options| {
@@ -164,6 +165,11 @@ Linear in the number of elements of the constant.",
     },
     ..PassInfo::DEFAULT
 };
+
+/// The rule of machines.
+const NO_VECTORS: &str = "a machine without AVX2";
+/// The rule of products.
+const NO_CODE: &str = "code of more than 16 MiB, operands of more than 1 GiB, or too few columns for a vector";
 
 /// The instructions for which code is generated.
 #[derive(Clone, Copy)]
@@ -212,21 +218,22 @@ pub fn can_generate(m: &Module, op: Op) -> bool {
     let isa = native();
     let width = isa.map(|isa| isa.width);
     if IntegerMatMulOp::cast(m, op).is_some() {
-        let integer = isa.and_then(|isa| Integer::of(m, op, isa));
+        let integer = isa.and_then(|isa| Integer::of(m, op, isa).ok());
         return integer.is_some_and(|integer| integer.product.code(integer.width).is_some());
     }
+    if let Some(conv) = ConvOp::cast(m, op) {
+        return SparseConv::of(m, conv, width).is_ok_and(|conv| conv.product.shape(width, false).is_some());
+    }
+    let Some(matmul) = MatMulOp::cast(m, op) else { return false };
     if has_patterns(m, op) {
-        let product = MatMul::of_floats(m, op).zip(width);
+        let product = MatMul::of_floats(m, matmul).ok().zip(width);
         return product
             .is_some_and(|((matmul, matrix), width)| Patterns::of(&matrix, matmul.columns(), BITS, width).is_some());
     }
-    match SparseProduct::of(m, op) {
-        Some((_, product, _)) if product.by_rows != ByRows::Always => {
-            width.is_some_and(|width| product.code(width).is_some())
-        }
-        Some((_, product, _)) => product.shape(width, false).is_some(),
-        None => SparseConv::of(m, op, width).is_some_and(|conv| conv.product.shape(width, false).is_some()),
-    }
+    SparseProduct::of(m, matmul).is_ok_and(|(_, product, _)| match product.by_rows {
+        ByRows::Always => product.shape(width, false).is_some(),
+        _ => width.is_some_and(|width| product.code(width).is_some()),
+    })
 }
 
 /// Whether code has 256-bit vectors on this machine, since it has no wider ones.
@@ -289,23 +296,26 @@ struct SparseToX64 {
 impl Pass for SparseToX64 {
     fn run(&mut self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
         let by_patterns: Vec<Op> = m.ops_under(root).into_iter().filter(|&op| has_patterns(m, op)).collect();
-        for op in by_patterns {
-            let _refused = self.patterns(m, op, cx);
+        for &op in &by_patterns {
+            if let Err(refusal) = self.patterns(m, MatMulOp(op), cx) {
+                cx.refuse(m, op, &refusal);
+            }
         }
         // Lowering erases the ops of epilogues, but none of these.
         let infos = [MatMulOp::INFO, IntegerMatMulOp::INFO, ConvOp::INFO];
         let is_sparse = |&op: &Op| m.info(op).is_some_and(|info| infos.iter().any(|one| std::ptr::eq(*one, info)));
-        let ops: Vec<Op> = m.ops_under(root).into_iter().filter(is_sparse).collect();
+        let ops: Vec<Op> = m.ops_under(root).into_iter().filter(|op| is_sparse(op) && !has_patterns(m, *op)).collect();
         self.elements = ops.iter().map(|&op| constant_elements(m, op)).sum();
         for op in ops {
             // An op that is refused stays: the dense op would multiply the zeros of the constant, also by infinities and NaNs.
-            let _refused = if ConvOp::cast(m, op).is_some() {
-                self.conv(m, op, cx)
-            } else if MatMulOp::cast(m, op).is_some() {
-                self.matmul(m, op, cx)
-            } else {
-                self.integer(m, op, cx)
+            let lowered = match (ConvOp::cast(m, op), MatMulOp::cast(m, op)) {
+                (Some(conv), _) => self.conv(m, conv, cx),
+                (_, Some(matmul)) => self.matmul(m, matmul, cx),
+                _ => self.integer(m, op, cx),
             };
+            if let Err(refusal) = lowered {
+                cx.refuse(m, op, &refusal);
+            }
         }
         Ok(())
     }
@@ -324,63 +334,82 @@ fn has_patterns(m: &Module, op: Op) -> bool {
 
 impl SparseToX64 {
     /// Lowers a matrix product to one function per pattern of nonzeros.
-    fn patterns(&self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Option<()> {
-        let (matmul, matrix) = MatMul::of_floats(m, op)?;
-        let patterns = Patterns::of(&matrix, matmul.columns(), self.bits, self.isa?.width)?;
-        cx.allows("lower", m, op).then_some(())?;
+    fn patterns(&self, m: &mut Module, matmul: MatMulOp, cx: &mut PassContext<'_>) -> Result<(), Refusal> {
+        let op = matmul.0;
+        let (matmul, matrix) = MatMul::of_floats(m, matmul)?;
+        let width = self.width().ok_or(NO_VECTORS)?;
+        let patterns = Patterns::of(&matrix, matmul.columns(), self.bits, width);
+        let patterns = patterns.ok_or("columns that do not fill vectors, or are out of reach")?;
+        if !cx.allows("lower", m, op) {
+            return Ok(());
+        }
         let (code, starts) = patterns.generate();
-        let value = bytes_attr(m, &code)?;
-        let (_, symbol) = define(m, op, CodeOp::INFO.name, &[("value", value)], 0)?;
+        let value = bytes_attr(m, &code).ok_or(NOT_CREATED)?;
+        let (_, symbol) = define(m, op, CodeOp::INFO.name, &[("value", value)], 0).ok_or(NOT_CREATED)?;
         cx.count("num-lowered", 1);
         cx.count("num-bytes", code.len() as u64);
         let mut b = Builder::before(m, op);
         let mut e = Emitter::of(&mut b, op);
-        let dense = matmul.operand(&mut e)?;
-        let value = patterns.call(&mut e, (symbol, &starts), &matrix, dense)?;
-        let value = matmul.result(&mut e, value)?;
+        let mut create = || {
+            let dense = matmul.operand(&mut e)?;
+            let value = patterns.call(&mut e, (symbol, &starts), &matrix, dense)?;
+            matmul.result(&mut e, value)
+        };
+        let value = create().ok_or(NOT_CREATED)?;
         replace(m, op, value);
-        Some(())
+        Ok(())
     }
 
     /// Lowers a matrix product.
-    fn matmul(&self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Option<()> {
-        let (matmul, product, chain) = SparseProduct::of(m, op)?;
-        let called = self.compile(m, op, (&product, self.width()), cx)?;
+    fn matmul(&self, m: &mut Module, matmul: MatMulOp, cx: &mut PassContext<'_>) -> Result<(), Refusal> {
+        let op = matmul.0;
+        let (matmul, product, chain) = SparseProduct::of(m, matmul)?;
+        let Some(called) = self.compile(m, op, (&product, self.width()), cx)? else { return Ok(()) };
         let mut b = Builder::before(m, chain.last());
         let mut e = Emitter::of(&mut b, chain.last());
-        let dense = matmul.operand(&mut e)?;
-        let value = called.create(&mut e, &product, dense, None)?;
-        let value = matmul.result(&mut e, value)?;
+        let create = || {
+            let dense = matmul.operand(&mut e)?;
+            let value = called.create(&mut e, &product, dense, None)?;
+            matmul.result(&mut e, value)
+        };
+        let value = create().ok_or(NOT_CREATED)?;
         chain.replace(m, value);
-        Some(())
+        Ok(())
     }
 
     /// Lowers a matrix product of bytes.
-    fn integer(&self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Option<()> {
-        let integer = Integer::of(m, op, self.isa?)?;
-        let called = self.compile(m, op, (&integer.product, Some(integer.width)), cx)?;
+    fn integer(&self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Result<(), Refusal> {
+        let integer = Integer::of(m, op, self.isa.ok_or(NO_VECTORS)?)?;
+        let Some(called) = self.compile(m, op, (&integer.product, Some(integer.width)), cx)? else { return Ok(()) };
         let mut b = Builder::before(m, op);
         let mut e = Emitter::of(&mut b, op);
-        let words = integer.operand(&mut e)?;
-        let value = called.create(&mut e, &integer.product, words, None)?;
-        let value = integer.result(&mut e, value)?;
+        let create = || {
+            let words = integer.operand(&mut e)?;
+            let value = called.create(&mut e, &integer.product, words, None)?;
+            integer.result(&mut e, value)
+        };
+        let value = create().ok_or(NOT_CREATED)?;
         replace(m, op, value);
-        Some(())
+        Ok(())
     }
 
     /// Lowers a convolution with the ops of its epilogue.
-    fn conv(&self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Option<()> {
-        let mut conv = SparseConv::of(m, op, self.width())?;
+    fn conv(&self, m: &mut Module, conv: ConvOp, cx: &mut PassContext<'_>) -> Result<(), Refusal> {
+        let op = conv.0;
+        let mut conv = SparseConv::of(m, conv, self.width())?;
         conv.product.by_rows = self.convs;
-        let called = self.compile(m, op, (&conv.product, self.width()), cx)?;
+        let Some(called) = self.compile(m, op, (&conv.product, self.width()), cx)? else { return Ok(()) };
         let last = conv.chain.last();
         let mut b = Builder::before(m, last);
         let mut e = Emitter::of(&mut b, last);
-        let [image, residual] = conv.operands(&mut e)?;
-        let value = called.create(&mut e, &conv.product, image?, residual)?;
-        let value = conv.result(&mut e, value)?;
+        let create = || {
+            let [image, residual] = conv.operands(&mut e)?;
+            let value = called.create(&mut e, &conv.product, image?, residual)?;
+            conv.result(&mut e, value)
+        };
+        let value = create().ok_or(NOT_CREATED)?;
         conv.chain.replace(m, value);
-        Some(())
+        Ok(())
     }
 
     /// The vectors of code, if the machine has code.
@@ -388,26 +417,30 @@ impl SparseToX64 {
         self.isa.map(|isa| isa.width)
     }
 
-    /// Generates the functions of a product and defines them, unless it is computed by compressed rows.
+    /// Generates the functions of a product and defines them, unless it is computed by compressed rows. `None` if the rewrite is skipped.
     fn compile(
         &self,
         m: &mut Module,
         op: Op,
         (product, width): (&SparseProduct, Option<Width>),
         cx: &mut PassContext<'_>,
-    ) -> Option<Called> {
+    ) -> Result<Option<Called>, Refusal> {
         let is_crowded = self.elements > CROWDED;
-        let shape = product.shape(width, is_crowded).filter(|_| cx.allows("lower", m, op))?;
+        let shape = product.shape(width, is_crowded).ok_or(NO_CODE)?;
+        if !cx.allows("lower", m, op) {
+            return Ok(None);
+        }
         cx.count("num-lowered", 1);
         if matches!(shape, Shape::Rows) {
-            return Some(Called::Rows);
+            return Ok(Some(Called::Rows));
         }
         let define = |function: Function| {
             let code = &function.generated.code;
             cx.count("num-bytes", code.len() as u64);
             Some((self.define(m, op, code)?, function))
         };
-        product.functions(shape, is_crowded).into_iter().map(define).collect::<Option<_>>().map(Called::Code)
+        let functions = product.functions(shape, is_crowded).into_iter().map(define).collect::<Option<_>>();
+        functions.map(|functions| Some(Called::Code(functions))).ok_or(NOT_CREATED.into())
     }
 
     /// Defines the function in the symbol table around an op. Returns its symbol.

@@ -6,7 +6,7 @@ use gradus_dialects::graph::{ConvOp, convolution};
 use gradus_dialects::layout::{IMAGES, RESULTS, image_layout};
 use gradus_dialects::sparse;
 use gradus_ir::pass::{OptionKind, PassOption, Rewrites};
-use gradus_ir::{DType, Diagnostic, Module, Op, OpDecl, Pass, PassContext, PassInfo, Value};
+use gradus_ir::{DType, Diagnostic, Module, Op, OpDecl, Pass, PassContext, PassInfo, Refusal, Value};
 use indexmap::IndexSet;
 
 /// The declaration of the pass.
@@ -36,13 +36,15 @@ image is in bands if the op that computes it and all its readers have such a for
 
 # Refuses
 
-Batches of several images, images of few positions or with a number of rows that bands do not divide, types other than f32.
+Batches of several images, images of few positions or with a number of rows that bands do not divide, types other than f32. A remark says
+why a convolution has neither its image nor its result in bands.
 
 # Cost
 
 Linear in the number of ops.",
     options: &[PassOption { name: "bands", doc: "Number of bands; 1 divides no image", kind: OptionKind::Int(2) }],
     statistics: &[("num-images", "Number of images in bands")],
+    stays: "without bands",
     rewrites: Rewrites::Tags(&["divide"]),
     make: |options| Ok(Box::new(DivideImages { bands: options.int("bands") })),
     ..PassInfo::DEFAULT
@@ -68,11 +70,17 @@ impl Pass for DivideImages {
             }
             let (image, result) = (m.operands(op)[0], m.result(op, 0));
             let are_divided = [image, result].map(|value| divided.contains(&value));
-            if are_divided == [false; 2] || !cx.allows("divide", m, op) {
+            if are_divided == [false; 2] {
+                let refused = self.rows(m, image).and_then(|_| self.rows(m, result)).err();
+                cx.refuse(m, op, &refused.unwrap_or("images that another op writes or reads without bands".into()));
+                continue;
+            }
+            if !cx.allows("divide", m, op) {
                 continue;
             }
             for (name, value) in [(IMAGES, image), (RESULTS, result)] {
-                let layout = self.rows(m, value).filter(|_| divided.contains(&value)).and_then(|rows| banded(4, rows));
+                let rows = self.rows(m, value).ok().filter(|_| divided.contains(&value));
+                let layout = rows.and_then(|rows| banded(4, rows));
                 if let Some(layout) = layout {
                     let layout = layout.to_attr(&m.ctx);
                     m.set_attr(op, name, Some(layout));
@@ -109,21 +117,31 @@ impl BandForm {
 }
 
 impl DivideImages {
-    /// The number of rows of a band of an image; `None` if it is not divided.
-    fn rows(&self, m: &Module, value: Value) -> Option<i64> {
-        let ty = m.value_type(value);
-        let &[1, channels, height, width] = m.ctx.static_shape(ty)? else { return None };
-        let is_divided = channels > 1
-            && height > 0
-            && height % self.bands == 0
-            && height.checked_mul(width).is_some_and(|positions| positions >= MIN_POSITIONS);
-        (is_divided && m.ctx.dtype(m.ctx.element_type(ty)) == Some(DType::F32)).then(|| height / self.bands)
+    /// The number of rows of a band of an image, if it can be divided.
+    fn rows(&self, m: &Module, value: Value) -> Result<i64, Refusal> {
+        let (ty, refuse) = (m.value_type(value), |rule| Err(Refusal::of(value, rule)));
+        let (height, width) = match m.ctx.static_shape(ty) {
+            Some(&[1, channels, height, width]) if channels > 1 => (height, width),
+            Some(&[1, _, _, _]) => return refuse("one channel"),
+            Some(&[_, _, _, _]) => return refuse("a batch of several images"),
+            Some(_) => return refuse("other axes than those of an image"),
+            None => return refuse("an unknown extent"),
+        };
+        if height.checked_mul(width).is_none_or(|positions| positions < MIN_POSITIONS) {
+            return Err(Refusal::of(value, "fewer than {} positions").with([MIN_POSITIONS as usize]));
+        }
+        if height % self.bands != 0 {
+            let rule = "{} rows, which {} bands do not divide";
+            return Err(Refusal::of(value, rule).with([height as usize, self.bands as usize]));
+        }
+        let is_f32 = m.ctx.dtype(m.ctx.element_type(ty)) == Some(DType::F32);
+        if is_f32 { Ok(height / self.bands) } else { refuse("elements other than f32") }
     }
 
     /// The images that are computed and read in bands.
     fn images(&self, m: &Module, ops: &[Op]) -> IndexSet<Value, rustc_hash::FxBuildHasher> {
         let results = ops.iter().flat_map(|&op| m.results(op));
-        let mut divided: IndexSet<Value, _> = results.filter(|&value| self.rows(m, value).is_some()).collect();
+        let mut divided: IndexSet<Value, _> = results.filter(|&value| self.rows(m, value).is_ok()).collect();
         let mut open: Vec<Value> = divided.iter().copied().collect();
         while let Some(value) = open.pop() {
             if !divided.contains(&value) || self.is_possible(m, value, &divided) {

@@ -7,7 +7,7 @@ use gradus_dialects::layout::{IMAGES, RESULTS, TiledLayout, image_layout, result
 use gradus_dialects::sparse;
 use gradus_ir::pass::{OptionKind, PassOption, Rewrites};
 use gradus_ir::{
-    Builder, Diagnostic, Loc, Module, Op, OpDecl, OpState, Pass, PassContext, PassInfo, Tensor, Type, Value,
+    Builder, Diagnostic, Loc, Module, Op, OpDecl, OpState, Pass, PassContext, PassInfo, Refusal, Tensor, Type, Value,
 };
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -46,7 +46,7 @@ Channels are divided into groups, so that bands of them stay in the L2 cache of 
 # Refuses
 
 Images that something else reads, images read by the first product that a depthwise convolution writes or reads as well, and windows whose
-bands would need different numbers of rows.
+bands would need different numbers of rows. A remark says why the images of a depthwise convolution stay in bands.
 
 # Cost
 
@@ -57,6 +57,7 @@ Linear in the number of ops.",
         kind: OptionKind::Int(1 << 17),
     }],
     statistics: &[("num-images", "Number of images whose bands are computed apart")],
+    stays: "in bands",
     rewrites: Rewrites::Tags(&["overlap"]),
     samples: &[("band-elements", |_| ["64", "500"].map(str::to_owned).into())],
     make: |options| match options.int("band-elements") {
@@ -77,11 +78,21 @@ impl Pass for OverlapBands {
         let convolutions: Vec<Op> = m.ops_under(root).into_iter().filter(|&op| ConvOp::cast(m, op).is_some()).collect();
         let mut images = Images::default();
         for op in convolutions {
-            let Some(chain) = Chain::of(m, op, self.elements) else { continue };
-            let Some(joined) = images.joined(m, m.operands(chain.ops[0])[0]) else { continue };
-            if cx.allows("overlap", m, op) {
-                std::mem::take(joined).leave_bands(m);
-                cx.count("num-images", chain.divide(m).map_or(0, |()| 1));
+            let Some(count) = bands_of(m, op) else { continue };
+            let joined = Chain::of(m, op, count, self.elements).and_then(|chain| {
+                let joined = images.joined(m, m.operands(chain.ops[0])[0]);
+                Ok((
+                    chain,
+                    joined.ok_or("an image of the first product that a depthwise convolution writes or reads too")?,
+                ))
+            });
+            match joined {
+                Ok((chain, joined)) if cx.allows("overlap", m, op) => {
+                    std::mem::take(joined).leave_bands(m);
+                    cx.count("num-images", chain.divide(m).map_or(0, |()| 1));
+                }
+                Ok(_) => {}
+                Err(refusal) => cx.refuse(m, op, &refusal),
             }
         }
         Ok(())
@@ -110,6 +121,21 @@ struct Band {
     pads: [i64; 4],
 }
 
+/// Returns the number of bands of a depthwise convolution, whose image and result have several.
+fn bands_of(m: &Module, depthwise: Op) -> Option<i64> {
+    let (image, result) = (m.operands(depthwise)[0], m.result(depthwise, 0));
+    let extents = |value| m.ctx.static_shape(m.value_type(value));
+    let number = |layout: Option<TiledLayout>, value| addr::bands(&layout?, extents(value)?);
+    let count = number(result_layout(m, depthwise), result).filter(|n| (2..=MAX_BANDS).contains(n))?;
+    let (group, _) = convolution(m, depthwise).ok()?;
+    let has_group = |value| extents(value).is_some_and(|all| all.get(1) == i64::try_from(group).ok().as_ref());
+    let is_depthwise = has_group(image) && has_group(result);
+    (is_depthwise && number(image_layout(m, depthwise), image)? > 1).then_some(count)
+}
+
+/// The rule of images between the ops of a chain.
+const OTHER_READERS: &str = "an image that something else computes or reads";
+
 /// Elements of a cache line.
 const LINE: i64 = 16;
 /// Maximum number of rows for whose sake a band begins earlier.
@@ -120,20 +146,14 @@ const MAX_GROUPS: i64 = 16;
 const MAX_BANDS: i64 = 64;
 
 impl Chain {
-    /// Reads the chain of a depthwise convolution, whose channels are divided so that a band has at most `most` elements.
-    fn of(m: &Module, depthwise: Op, most: i64) -> Option<Chain> {
-        let (image, result) = (m.operands(depthwise)[0], m.result(depthwise, 0));
-        let extents = |value| m.ctx.static_shape(m.value_type(value));
-        let number = |layout: Option<TiledLayout>, value| addr::bands(&layout?, extents(value)?);
-        let count = number(result_layout(m, depthwise), result).filter(|n| (2..=MAX_BANDS).contains(n))?;
-        let (group, _) = convolution(m, depthwise).ok()?;
-        let channels = i64::try_from(group)
-            .ok()
-            .filter(|&n| [image, result].iter().all(|&v| extents(v).is_some_and(|all| all.get(1) == Some(&n))))?;
-        (number(image_layout(m, depthwise), image)? > 1).then_some(())?;
+    /// Reads the chain of a depthwise convolution with `count` bands, whose channels are divided so that a band has at most `most` elements.
+    fn of(m: &Module, depthwise: Op, count: i64, most: i64) -> Result<Chain, Refusal> {
+        let image = m.operands(depthwise)[0];
         let mut ops = vec![depthwise];
         let first = loop {
-            let before = m.defining_op(m.operands(ops[0])[0]).filter(|&op| m.has_one_use(m.result(op, 0)))?;
+            let value = m.operands(ops[0])[0];
+            let before = m.defining_op(value).filter(|&op| m.has_one_use(m.result(op, 0)));
+            let before = before.ok_or(Refusal::of(image, OTHER_READERS))?;
             if !is_clamp(m, before) {
                 break before;
             }
@@ -142,7 +162,8 @@ impl Chain {
         ops.insert(0, first);
         let last = loop {
             let value = m.result(ops[ops.len() - 1], 0);
-            let (user, _) = m.uses(value).next().filter(|&(_, operand)| operand == 0 && m.has_one_use(value))?;
+            let user = m.uses(value).next().filter(|&(_, operand)| operand == 0 && m.has_one_use(value));
+            let (user, _) = user.ok_or(Refusal::of(m.result(depthwise, 0), OTHER_READERS))?;
             if !is_clamp(m, user) {
                 break user;
             }
@@ -153,13 +174,20 @@ impl Chain {
             sparse::ConvOp::cast(m, op).is_some() && is_pointwise
         };
         let are_together = m.parent_block(first) == m.parent_block(last);
-        let bands = bands(m, depthwise, count).filter(|_| are_together && is_product(first) && is_product(last))?;
-        let elements = extents(image)?.iter().try_fold(1_i64, |n, &d| n.checked_mul(d))? / count;
+        if !are_together || !is_product(first) || !is_product(last) {
+            return Err("a neighbour that is no sparse product with 1x1 filters".into());
+        }
+        let bands = bands(m, depthwise, count).ok_or("windows whose bands need different numbers of rows")?;
+        let extents = m.ctx.static_shape(m.value_type(image)).unwrap_or_default();
+        let elements = extents.iter().fold(1_i64, |n, &d| n.saturating_mul(d)) / count;
         let least = elements / most + i64::from(elements % most > 0);
-        let groups = (least.max(1)..=MAX_GROUPS).find(|groups| channels % groups == 0)?;
+        let groups = (least.max(1)..=MAX_GROUPS).find(|groups| extents[1] % groups == 0);
+        let groups = groups
+            .ok_or(Refusal::of(image, "channels that at most {} groups do not divide").with([MAX_GROUPS as usize]))?;
         let are_constant =
             [first, depthwise].iter().all(|&op| m.operands(op)[1..].iter().all(|&v| m.constant(v).is_some()));
-        (groups == 1 || are_constant).then_some(Chain { ops, depthwise, last, bands, groups })
+        let chain = Chain { ops, depthwise, last, bands, groups };
+        (groups == 1 || are_constant).then_some(chain).ok_or("filters that are not constant".into())
     }
 
     /// Replaces the ops by those of each band and group of channels, and their concatenation.

@@ -1,6 +1,6 @@
 //! `gradus bench`: times a program.
 
-use super::model::{load_args, open};
+use super::model::{Opened, load_args, open};
 use super::run::{cut, pairs, read_inputs, statistics};
 use super::{calibrate, ready};
 use crate::io::{report, write};
@@ -63,7 +63,7 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     if matches.get_flag("calibrate") {
         return calibrate::run(tool, matches, streams);
     }
-    let (file, m, target) = open(tool, matches, streams)?;
+    let Opened { file, m, target, mut refusals } = open(tool, matches, streams)?;
     let ctx = m.ctx.clone();
     let mut program = ready::prepare(&m, file, matches, target, |_| ())?;
     if matches.get_flag("ops") && program.op_times().is_none() {
@@ -83,9 +83,10 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     }
     times.sort_by(f64::total_cmp);
     let figures = Figures { median: times[times.len() / 2], min: times[0], repeat, peak_mib: peak_mib() };
+    refusals.extend(program.refused());
     let mut text = match matches.get_flag("json") {
         true => figures.json(),
-        false => figures.text() + &statistics(&program.statistics()),
+        false => figures.text() + &statistics(&program.statistics(), refusals.rows(&ctx)),
     };
     if let Some(times) = program.op_times().filter(|_| matches.get_flag("ops")) {
         text += &ops(&m, times, calls);

@@ -5,7 +5,7 @@ mod picture;
 mod records;
 mod summary;
 
-use super::model::{load_args, open, open_tables};
+use super::model::{Opened, load_args, open, open_tables};
 use crate::io::write;
 use crate::target::{precision_arg, target_args};
 use crate::{Failure, Streams, Subcommand, Tool};
@@ -57,7 +57,7 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
         let text = records::shown(&tables, matches)?;
         return write("-", streams, |out| out.write_all(text.as_bytes()));
     }
-    let (_, mut m, target) = open(tool, matches, streams)?;
+    let Opened { mut m, target, .. } = open(tool, matches, streams)?;
     if matches.get_flag("disasm") {
         let text = disassembled(&mut m)?;
         return write("-", streams, |out| out.write_all(text.as_bytes()));

@@ -3,6 +3,7 @@
 #[cfg(feature = "onnx")]
 use crate::io;
 use crate::io::{parse, report, text};
+use crate::refusals::Refusals;
 use crate::{Failure, Streams, Tool, target};
 use clap::{Arg, ArgAction, ArgMatches};
 use gradus_ir::pass::IrPrinting;
@@ -69,12 +70,20 @@ pub fn is_onnx(path: &str) -> bool {
     InputFormat::of(path) == InputFormat::Onnx
 }
 
-/// Loads the program of a command line, compiled for its target. Returns the target, if it is compiled.
-pub fn open<'a>(
-    tool: &Tool,
-    matches: &'a ArgMatches,
-    streams: &mut Streams<'_>,
-) -> Result<(&'a str, Module, Option<&'static Target>), Failure> {
+/// The program of a command line.
+pub struct Opened<'a> {
+    /// The file's name.
+    pub file: &'a str,
+    /// The program, compiled if there is a target.
+    pub m: Module,
+    /// The target for which it is compiled.
+    pub target: Option<&'static Target>,
+    /// The ops that passes refused; those of a compiled file are not known.
+    pub refusals: Refusals,
+}
+
+/// Loads the program of a command line, compiled for its target.
+pub fn open<'a>(tool: &Tool, matches: &'a ArgMatches, streams: &mut Streams<'_>) -> Result<Opened<'a>, Failure> {
     let file: &String = matches.get_one("FILE").expect("is required");
     let ctx = target::context(tool, matches, streams)?;
     let target = target::named(tool, matches)?;
@@ -83,14 +92,14 @@ pub fn open<'a>(
         let artifact = open_compiled(&ctx, file, streams)?;
         let target = target::compiled_for(tool, &ctx, file, artifact.compiled_for(), target)?;
         let m = artifact.read(&ctx).map_err(|d| report(&ctx, &d, streams))?;
-        return Ok((file, m, Some(target)));
+        return Ok(Opened { file, m, target: Some(target), refusals: Refusals::default() });
     }
     let mut m = load(&ctx, file, matches, ParseOptions::default(), streams)?;
-    match target {
+    let refusals = match target {
         Some(target) => target::compile(tool, &mut m, target, IrPrinting::default(), streams)?,
-        None => target::check_machine(&ctx, None)?,
-    }
-    Ok((file, m, target))
+        None => target::check_machine(&ctx, None).map(|()| Refusals::default())?,
+    };
+    Ok(Opened { file, m, target, refusals })
 }
 
 /// Reads and verifies a program.

@@ -2,10 +2,11 @@
 
 mod show;
 
-use super::model::{load_args, open};
+use super::model::{Opened, load_args, open};
 use super::ready;
 use crate::io::report;
 use crate::progress;
+use crate::refusals::in_columns;
 use crate::target::{precision_arg, target_args};
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};
@@ -51,7 +52,7 @@ fn command(tool: &Tool) -> Command {
 }
 
 fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
-    let (file, m, target) = open(tool, matches, streams)?;
+    let Opened { file, m, target, mut refusals } = open(tool, matches, streams)?;
     let ctx = m.ctx.clone();
     let bar = progress::bar(m.num_ops() as u64, "running [{bar:32}] {pos}/{len} ops, {eta} left");
     let ticks = bar.clone();
@@ -64,7 +65,8 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     bar.finish_and_clear();
     summarize(&ctx, &signature.outputs, &outputs, streams)?;
     if matches.get_flag("stats") {
-        let text = statistics(&program.statistics());
+        refusals.extend(program.refused());
+        let text = statistics(&program.statistics(), refusals.rows(&ctx));
         crate::io::write("-", streams, |out| out.write_all(text.as_bytes()))?;
     }
     for (name, path) in named(matches, "output", &signature.outputs)? {
@@ -199,10 +201,10 @@ fn pieces(ctx: &Context, signature: &Signature, inputs: &[Datum]) -> Result<usiz
     Ok(count)
 }
 
-/// Formats statistics, one per line.
-pub(super) fn statistics(all: &[Statistic]) -> String {
-    let width = all.iter().map(|one| one.name.len()).max().unwrap_or(0);
-    all.iter().map(|one| format!("{:width$}  {} {}\n", one.name, number_text(one.value), one.unit)).collect()
+/// Formats statistics and refused ops, one per line.
+pub(super) fn statistics(all: &[Statistic], refused: Vec<(String, String)>) -> String {
+    let counted = all.iter().map(|one| (one.name.clone(), format!("{} {}", number_text(one.value), one.unit)));
+    in_columns(&counted.chain(refused).collect::<Vec<_>>())
 }
 
 /// Formats the value of a statistic.

@@ -6,6 +6,7 @@ use super::ready;
 use super::run::{number_text, pairs};
 use crate::io::{report, write};
 use crate::progress;
+use crate::refusals::in_columns;
 use crate::target::{self, check_machine, required_target_args, run_pipeline};
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};
@@ -63,6 +64,8 @@ struct Line {
     name: String,
     statistics: Vec<Statistic>,
     results: Vec<Datum>,
+    /// The refused ops, as text.
+    refusals: String,
 }
 
 fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
@@ -75,7 +78,7 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     }
     bar.finish_and_clear();
     let shown: Vec<&String> = matches.get_many::<String>("show").into_iter().flatten().collect();
-    let text = table(&lines, &shown)?;
+    let text = table(&lines, &shown)? + &refused(&lines);
     write("-", streams, |out| out.write_all(text.as_bytes()))
 }
 
@@ -115,12 +118,13 @@ fn measure(
     load_machine(&ctx, machine);
     check_machine(&ctx, Some(target))?;
     let mut m = load(&ctx, file, matches, ParseOptions::default(), streams)?;
-    run_pipeline(pipeline, &mut m, IrPrinting::default(), streams)?;
+    let mut refusals = run_pipeline(pipeline, &mut m, IrPrinting::default(), streams)?;
     let mut program = ready::prepare(&m, file, matches, Some(target), |_| ())?;
     let args = arguments(matches, &ctx, program.signature())?;
     let results = program.call(args).map_err(|stop| report(&ctx, &[stop.diagnostic(&m)], streams))?;
     let name = change.map_or("as it is".to_owned(), Change::text);
-    Ok(Line { name, statistics: program.statistics(), results })
+    refusals.extend(program.refused());
+    Ok(Line { name, statistics: program.statistics(), results, refusals: in_columns(&refusals.rows(&ctx)) })
 }
 
 /// Sets a number of a machine to a value, or to a multiple of its own.
@@ -221,6 +225,17 @@ fn table(lines: &[Line], shown: &[&String]) -> Result<String, Failure> {
         rows.push(row);
     }
     Ok(aligned(&rows))
+}
+
+/// Formats the refused ops of the first line, and of each line of which they are others.
+fn refused(lines: &[Line]) -> String {
+    let shown = lines.iter().enumerate().filter(|(i, line)| *i == 0 || line.refusals != lines[0].refusals);
+    let text = |(i, line): (usize, &Line)| match &line.refusals[..] {
+        "" if i == 0 => String::new(),
+        "" => format!("{}: all ops are compiled\n", line.name),
+        refusals => format!("{}:\n{}", line.name, refusals.lines().map(|one| format!("  {one}\n")).collect::<String>()),
+    };
+    shown.map(text).collect()
 }
 
 /// Says by how much results differ.

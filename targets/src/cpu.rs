@@ -4,6 +4,7 @@ use crate::{Executable, OpTimes, Precision, Signature, Statistic, Stop, Target, 
 use gradus_cost::{CostModel, Machine, NEVER, Pricing, machine_numbers, price};
 use gradus_dialects::op_cost::{Contraction, Factors, OpCost};
 use gradus_dialects::{graph, sparse};
+use gradus_ir::diag::Refused;
 use gradus_ir::eval::Datum;
 use gradus_ir::{Module, Op, OpDecl, Type};
 use gradus_lowering::sparse_to_x64::{can_generate, has_narrow_vectors, narrow_cycles, narrow_rows_cycles};
@@ -403,6 +404,10 @@ impl Executable for Compiled<'_> {
             unit: "ops",
         });
         usage.chain(reference).collect()
+    }
+
+    fn refused(&self) -> Option<Refused> {
+        self.program.refused()
     }
 
     fn op_times(&self) -> Option<OpTimes> {

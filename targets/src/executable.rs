@@ -2,6 +2,7 @@
 
 use gradus_interp::Interpreter;
 pub use gradus_interp::Stop;
+use gradus_ir::diag::Refused;
 use gradus_ir::eval::Datum;
 use gradus_ir::{Module, Op, Type};
 
@@ -19,6 +20,11 @@ pub trait Executable {
     /// Returns statistics, such as memory or simulated cycles; additive ones are averages over all calls so far.
     fn statistics(&self) -> Vec<Statistic> {
         Vec::new()
+    }
+
+    /// Returns the function with the reason, if a compiled function is interpreted.
+    fn refused(&self) -> Option<Refused> {
+        None
     }
 
     /// Returns the time of each op, or of the last of several ops that run as one, over all calls; `None` if it is not

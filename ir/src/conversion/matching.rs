@@ -2,6 +2,7 @@
 
 use crate::module::{Module, Op, Value, ValueList};
 use crate::op_info::segment;
+use crate::pass::Refusal;
 use crate::typing::InferError;
 use smallvec::SmallVec;
 use std::borrow::Cow;
@@ -19,6 +20,12 @@ impl From<&'static str> for MatchFailure {
 impl From<String> for MatchFailure {
     fn from(why: String) -> Self {
         MatchFailure(Cow::Owned(why))
+    }
+}
+
+impl From<Refusal> for MatchFailure {
+    fn from(refusal: Refusal) -> Self {
+        refusal.to_string().into()
     }
 }
 

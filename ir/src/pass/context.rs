@@ -3,6 +3,7 @@
 use super::PassInfo;
 use super::actions::{ActionUnit, Actions};
 use super::event::PassEvent;
+use super::refusal::Refusal;
 use crate::diag::Diagnostic;
 use crate::module::{Module, Op};
 use std::any::Any;
@@ -47,6 +48,13 @@ impl<'a> PassContext<'a> {
     /// Emits a remark, a warning, or one of several errors. An error makes the pass fail.
     pub fn emit(&mut self, diagnostic: Diagnostic) {
         self.diagnostics.push(diagnostic);
+    }
+
+    /// Emits the remark that the pass leaves `op` where it is. Panics if the pass declares no such place, which is a bug in the pass.
+    pub fn refuse(&mut self, m: &Module, op: Op, refusal: &Refusal) {
+        let PassInfo { name, stays, .. } = self.info;
+        assert!(!stays.is_empty(), "'{name}' declares no place where ops stay");
+        self.diagnostics.push(refusal.remark(m, op, stays));
     }
 
     /// Whether a report of this name was requested.

@@ -39,6 +39,7 @@ mod options;
 mod parallel;
 mod parse;
 mod pipeline;
+mod refusal;
 mod reproducer;
 mod requirements;
 mod run;
@@ -54,6 +55,7 @@ pub use float_change::FloatChange;
 pub use log::{ActionLog, ActionProfile};
 pub use options::{OptionKind, Options, PassOption};
 pub use pipeline::Pipeline;
+pub use refusal::{Concern, Refusal};
 pub use reproducer::{CrashReproducer, Reproducer};
 pub use requirements::{Property, Test};
 pub use run::{AfterPass, Failed, Passed, RunOptions, Watch};
@@ -82,6 +84,8 @@ pub struct PassInfo {
     pub rewrites: Rewrites,
     /// Values of options to test the pass with, where they do not follow from the option's kind: the option and its values.
     pub samples: &'static [(&'static str, OptionSamples)],
+    /// The place where ops stay that the pass refuses, such as `on the host`; empty for a pass that refuses none.
+    pub stays: &'static str,
     /// Properties of the program that the pass requires.
     pub requires: &'static [&'static Property],
     /// Properties of the program that the pass establishes.
@@ -128,6 +132,7 @@ impl PassInfo {
         statistics: &[],
         rewrites: Rewrites::Tags(&[]),
         samples: &[],
+        stays: "",
         requires: &[],
         establishes: &[],
         floats: |_| FloatChange::None,

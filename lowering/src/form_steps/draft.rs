@@ -3,7 +3,7 @@
 use super::in_place::{ConcatSlice, offsets};
 use gradus_dialects::sched::{is_elementwise, size_in_bytes};
 use gradus_ir::layout::StridedLayout;
-use gradus_ir::{Block, Module, Op, Traits, Type, TypeData, Value};
+use gradus_ir::{Block, Module, Op, Refusal, Traits, Type, TypeData, Value};
 use rustc_hash::FxHashMap;
 
 /// Memory that buffers are views of.
@@ -50,6 +50,9 @@ pub(super) struct FormStepsOptions {
     pub group: usize,
 }
 
+/// The rule of values without a size.
+const UNSIZED: &str = "a value that is no tensor of static shape";
+
 /// Number of steps, counted from the last, that an op may join: results that are computed earlier live longer.
 const RECENT: usize = 2;
 
@@ -67,11 +70,9 @@ pub(super) struct ScheduleDraft {
 }
 
 impl ScheduleDraft {
-    /// Forms the steps of a function. `None` if it is not straight-line code on tensors of static shape.
-    pub(super) fn of(m: &Module, function: Op, options: FormStepsOptions) -> Option<ScheduleDraft> {
-        let &[region] = m.regions(function) else { return None };
-        let mut blocks = m.region_blocks(region);
-        let block = blocks.next().filter(|_| blocks.next().is_none())?;
+    /// Forms the steps of a function with an entry block, of straight-line code on tensors of static shape.
+    pub(super) fn of(m: &Module, block: Block, options: FormStepsOptions) -> Result<ScheduleDraft, Refusal> {
+        m.next_block(block).is_none().then_some(()).ok_or("several blocks")?;
         let schedule = ScheduleDraft {
             block,
             roots: Vec::new(),
@@ -84,27 +85,31 @@ impl ScheduleDraft {
         };
         let mut former = Former { m, options, schedule, makers: FxHashMap::default(), ready: FxHashMap::default() };
         let mut ops = m.block_ops(block);
-        let last = ops.next_back().filter(|&last| m.has_trait(last, Traits::RETURN_LIKE))?;
+        let last = ops.next_back().filter(|&last| m.has_trait(last, Traits::RETURN_LIKE)).ok_or("no return")?;
         let is_sized = |&v: &Value| {
             size_in_bytes(&m.ctx, m.value_type(v)).is_some()
                 && matches!(m.ctx.type_data(m.value_type(v)), TypeData::Tensor { .. })
         };
         if !m.block_args(block).iter().chain(m.operands(last)).all(is_sized) {
-            return None;
+            return Err(UNSIZED.into());
         }
         for op in ops {
             if m.is_constant(op) {
                 continue;
             }
-            if !is_computation(m, op) || !m.operands(op).iter().all(is_sized) || !m.results(op).all(|v| is_sized(&v)) {
-                return None;
+            if !is_computation(m, op) {
+                return Err(Refusal::of_other(op, "an op that does not only compute tensors"));
+            }
+            if !m.operands(op).iter().all(is_sized) || !m.results(op).all(|v| is_sized(&v)) {
+                return Err(Refusal::of_other(op, UNSIZED));
             }
             match m.results(op).all(|v| m.is_unused(v)) {
                 true => former.schedule.views.push(op),
                 false => former.op(op),
             }
         }
-        (!former.schedule.drafts.is_empty()).then_some(former.schedule)
+        let is_empty = former.schedule.drafts.is_empty();
+        if is_empty { Err("no op whose result is used".into()) } else { Ok(former.schedule) }
     }
 
     /// Returns the values of the pass's statistics.

@@ -1,13 +1,14 @@
 //! Selection of a lowering of convolutions by cost: image layout, padding by addresses or by a copy, and algorithm.
 
 use super::conv::{ImageAxes, Reading, StaticConv};
+use super::lock;
 use super::options::{Algorithm, ConvOptions};
 use super::winograd::Tiles;
 use gradus_cost::Price;
 use gradus_dialects::addr::{Geometry, bands};
 use gradus_dialects::layout::{LayoutError, TiledLayout, image_layout};
 use gradus_dialects::op_cost::OpCost;
-use gradus_ir::{Builder, Diagnostic, Module, Op, Value};
+use gradus_ir::{Builder, Diagnostic, Module, Op, Refusal, Value};
 use std::fmt;
 use std::sync::Mutex;
 
@@ -29,10 +30,11 @@ enum ConvLowering {
     Winograd(Tiles),
 }
 
-/// The selection of lowerings of convolutions, with the remarks on it.
+/// The selection of lowerings of convolutions, with the remarks on it and the refused ops.
 pub(super) struct ConvChooser<'a> {
     pub options: &'a ConvOptions,
     pub remarks: Mutex<Vec<Diagnostic>>,
+    pub refused: Mutex<Vec<(Op, Refusal)>>,
 }
 
 impl ConvChooser<'_> {
@@ -122,7 +124,7 @@ impl ConvChooser<'_> {
     /// Adds a remark.
     pub(super) fn add(&self, m: &Module, op: Op, message: String) {
         let remark = Diagnostic::remark(m.loc(op), message);
-        self.remarks.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(remark);
+        lock(&self.remarks).push(remark);
     }
 
     /// Adds a remark with the costs of all candidates, the cheapest first.

@@ -3,6 +3,7 @@
 use super::MAX_GROUPS;
 use super::options::ConvOptions;
 use crate::emit::{Emitter, ProductOperands};
+use crate::operands::extents;
 use gradus_dialects::addr::{Geometry, GeometryKind, bands};
 use gradus_dialects::graph::{TensorSlice, convolution};
 use gradus_dialects::layout::{
@@ -10,9 +11,12 @@ use gradus_dialects::layout::{
     TiledLayout, image_layout, result_layout,
 };
 use gradus_dialects::op_cost::{Contraction, OpCost};
-use gradus_ir::{Builder, Module, Op, Value};
+use gradus_ir::{Builder, Module, Op, Refusal, Value};
 use gradus_reference_kernels::shape::Window;
 use std::sync::LazyLock;
+
+/// The rule of ops without the operands of their declaration.
+pub(super) const NOT_DECLARED: &str = "an op that is not as it is declared";
 
 /// The letters of image dimensions, outermost first.
 const IMAGE: &str = "DHW";
@@ -39,18 +43,24 @@ pub(super) struct StaticConv {
 
 impl StaticConv {
     /// Returns the convolution that an op computes.
-    pub(super) fn of(m: &Module, op: Op, operands: ProductOperands) -> Option<StaticConv> {
-        let extents = |v| m.ctx.static_shape(m.value_type(v)).filter(|d| !d.contains(&0)).map(<[i64]>::to_vec);
-        let args = m.args(op)?;
-        let (x, w) = (args.opt_operand("x")?, args.opt_operand("w")?);
+    pub(super) fn of(m: &Module, op: Op, operands: ProductOperands) -> Result<StaticConv, Refusal> {
+        let extents = |v| extents(m, v).map(|all| all.into_iter().map(|d| d as i64).collect::<Vec<_>>());
+        let args = m.args(op).ok_or(NOT_DECLARED)?;
+        let operand = |name| args.opt_operand(name).ok_or(NOT_DECLARED);
+        let (x, w) = (operand("x")?, operand("w")?);
         let (input, filters) = (extents(x)?, extents(w)?);
         extents(m.result(op, 0))?;
         // A bias of other extents is poison if another operand is, but undefined behavior in a product.
         if let Some(bias) = args.opt_operand("b") {
             extents(bias)?;
         }
-        let (group, window) = convolution(m, op).ok()?;
-        Some(StaticConv { x, w, operands, input, filters, group: group as u64, window })
+        let (group, window) = convolution(m, op).map_err(|_| "a window that its operands do not have")?;
+        Ok(StaticConv { x, w, operands, input, filters, group: group as u64, window })
+    }
+
+    /// Returns the refusal of an image of other axes.
+    pub(super) fn other_axes(&self) -> Refusal {
+        Refusal::of(self.x, "an image of {} axes").with([self.input.len()])
     }
 
     /// Returns the number of groups, and extents of the window.

@@ -1,63 +1,73 @@
 //! Lowering of pools to table-driven windows.
 
-use super::are_lowered;
 use super::choose::ConvChooser;
 use super::conv::{ImageAxes, as_image_in, places};
+use super::{NO_TABLE, check_floats};
 use crate::emit::Emitter;
+use crate::operands::extents;
 use gradus_dialects::addr::Geometry;
 use gradus_dialects::graph::{GlobalAveragePoolOp, GlobalMaxPoolOp, MaxPoolOp, pool_window};
 use gradus_dialects::layout::AddressTable;
-use gradus_ir::{Builder, DType, Op, OpDecl, Type, Value};
+use gradus_ir::{Builder, DType, Op, OpDecl, Refusal, Type, Value};
 use gradus_reference_kernels::shape::Window;
 
 const MAX: i64 = 0;
 /// The kind of `addr.pool` that sums.
 pub(super) const SUM: i64 = 1;
 
-/// Lowers a pool of static shape, on floats or of maxima of bytes, to `addr.pool`; `None` for other pools.
-pub(super) fn lower(b: &mut Builder<'_>, op: Op, chooser: &ConvChooser<'_>) -> Option<Value> {
+/// Lowers a pool of static shape, on floats or of maxima of bytes, to `addr.pool`.
+pub(super) fn lower(b: &mut Builder<'_>, op: Op, chooser: &ConvChooser<'_>) -> Result<Value, Refusal> {
     let m = &*b.module;
-    let (x, args) = (m.operands(op)[0], m.args(op)?);
-    let extents = m.ctx.static_shape(m.value_type(x))?.to_vec();
+    let x = m.operands(op)[0];
+    (m.num_results(op) == 1).then_some(()).ok_or("a second result")?;
     let is_max = m.is_one_of(op, &[MaxPoolOp::INFO, GlobalMaxPoolOp::INFO]);
     let is_byte = matches!(m.ctx.dtype(m.ctx.element_type(m.value_type(x))), Some(DType::I8 | DType::U8));
-    let is_lowered = are_lowered(m, &[x, m.result(op, 0)]) || is_max && is_byte && !extents.contains(&0);
-    if m.num_results(op) != 1 || !is_lowered {
-        return None;
+    if !(is_max && is_byte) {
+        check_floats(m, x)?;
+        check_floats(m, m.result(op, 0))?;
     }
+    let element = m.ctx.element_type(m.value_type(x));
+    if !is_max && ![Type::F32, Type::F64, Type::BF16].contains(&element) {
+        return Err(Refusal::of(x, "means of f16, whose sums may overflow"));
+    }
+    let extents: Vec<i64> = extents(m, x)?.into_iter().map(|d| d as i64).collect();
     let is_global = m.is_one_of(op, &[GlobalMaxPoolOp::INFO, GlobalAveragePoolOp::INFO]);
-    let window = if is_global { whole(&extents[2..]) } else { pool_window(m, op).ok()? };
-    let axes = ImageAxes::of_rank(extents.len())?;
+    let window = if is_global { Ok(whole(&extents[2..])) } else { pool_window(m, op) };
+    let window = window.map_err(|_| "a window that its operand does not have")?;
+    let axes = ImageAxes::of_rank(extents.len()).ok_or(Refusal::of(x, "an image of {} axes").with([extents.len()]))?;
     let layout = chooser.layout(m, op, axes);
     let geometry = places(&window, &extents, &layout);
-    let table = chooser.options.table(&geometry)?;
+    let table = chooser.options.table(&geometry).ok_or(NO_TABLE)?;
     let mut counts = None;
     if !is_max {
         // If padding counts, its share in the last window depends on the rounding of the output extent.
-        let with_padding = !is_global && args.flag("count_include_pad");
-        if with_padding && args.flag("ceil_mode") {
-            return None;
+        let flag = |name| !is_global && m.args(op).is_some_and(|args| args.flag(name));
+        let with_padding = flag("count_include_pad");
+        if with_padding && flag("ceil_mode") {
+            return Err(Refusal::of_attr("ceil_mode", "means of windows that are cut"));
         }
-        counts = Some(if with_padding { vec![table.runs() as u64] } else { counted(&table, &geometry)? });
+        counts = Some(if with_padding {
+            vec![table.runs() as u64]
+        } else {
+            counted(&table, &geometry).ok_or("means of windows without an element")?
+        });
     }
     let mut e = Emitter::of(b, op);
     chooser.options.describe(&mut e, &geometry);
-    let mut a = e.pack(x, &layout, axes.letters)?;
-    let narrow = e.m().ctx.element_type(e.m().value_type(a));
-    // In narrow types a sum would be rounded before it is divided, and may overflow where the mean does not.
-    let is_narrow = !is_max && narrow == Type::BF16;
-    if !is_max && ![Type::F32, Type::F64, Type::BF16].contains(&narrow) {
-        return None;
-    }
-    if is_narrow {
-        a = e.with_element(a, Type::F32)?;
-    }
-    let mut rows = e.pool(if is_max { MAX } else { SUM }, a, &table)?;
-    if let Some(counts) = counts {
-        rows = e.scaled(rows, counts.into_iter().map(|count| 1.0 / count as f64).collect())?;
-    }
-    rows = e.with_element(rows, narrow)?;
-    as_image_in(&mut e, op, rows, &layout)
+    let emit = || {
+        let mut a = e.pack(x, &layout, axes.letters)?;
+        // In narrow types a sum would be rounded before it is divided, and may overflow where the mean does not.
+        if !is_max && element == Type::BF16 {
+            a = e.with_element(a, Type::F32)?;
+        }
+        let mut rows = e.pool(if is_max { MAX } else { SUM }, a, &table)?;
+        if let Some(counts) = counts {
+            rows = e.scaled(rows, counts.into_iter().map(|count| 1.0 / count as f64).collect())?;
+        }
+        rows = e.with_element(rows, element)?;
+        as_image_in(&mut e, op, rows, &layout)
+    };
+    emit().ok_or(NO_TABLE.into())
 }
 
 /// Returns a window as large as the image.

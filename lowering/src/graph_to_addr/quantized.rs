@@ -1,11 +1,12 @@
 //! Lowering of 8-bit convolutions and products, with optional requantization.
 
 use super::choose::{ConvChooser, ImageLayout};
-use super::conv::StaticConv;
-use super::matrix_product;
+use super::conv::{NOT_DECLARED, StaticConv};
+use super::{NO_TABLE, matrix_product};
 use crate::emit::{Emitter, ProductOperands};
+use crate::operands::{constant, extents, scale, scales};
 use gradus_dialects::graph::{ConvIntegerOp, MatMulIntegerOp, QLinearConvOp, QLinearMatMulOp};
-use gradus_ir::{Builder, DType, Module, Op, OpArgs, OpDecl, Tensor, Type, Value};
+use gradus_ir::{Builder, DType, Module, Op, OpArgs, OpDecl, Refusal, Tensor, Type, Value};
 use gradus_reference_kernels as kernels;
 
 /// Number of columns below which groups are merged, up to this number.
@@ -50,30 +51,28 @@ impl ProductNames {
 }
 
 /// Lowers a quantized op with constant weights and parameters.
-pub(super) fn lower(b: &mut Builder<'_>, op: Op, chooser: &ConvChooser<'_>) -> Option<Value> {
+pub(super) fn lower(b: &mut Builder<'_>, op: Op, chooser: &ConvChooser<'_>) -> Result<Value, Refusal> {
     let m = &*b.module;
-    let names = ProductNames::of(m, op)?;
-    let parameters = Parameters::of(m, &m.args(op)?, &names)?;
-    let (args, static_extents) = (m.args(op)?, |v| m.ctx.static_shape(m.value_type(v)));
-    let factors = [args.opt_operand(names.a)?, args.opt_operand(names.b)?];
-    if factors.iter().chain([&m.result(op, 0)]).any(|&v| static_extents(v).is_none_or(|extents| extents.contains(&0))) {
-        return None;
-    }
+    let (names, args) = ProductNames::of(m, op).zip(m.args(op)).ok_or(NOT_DECLARED)?;
+    let parameters = Parameters::of(m, &args, &names)?;
+    let factors = [names.a, names.b].map(|name| args.opt_operand(name));
+    let [Some(left), Some(right)] = factors else { return Err(NOT_DECLARED.into()) };
+    [left, right, m.result(op, 0)].into_iter().try_for_each(|value| extents(m, value).map(drop))?;
     if !names.is_conv() {
-        let operands = parameters.emit(b, op)?;
-        return matrix_product(b, op, factors, &operands, chooser.options);
+        let operands = parameters.emit(b, op).ok_or(NO_TABLE)?;
+        return matrix_product(b, op, [left, right], &operands, chooser.options);
     }
     // Checked before any op is created.
     StaticConv::of(m, op, ProductOperands::default())?;
-    let operands = parameters.emit(b, op)?;
+    let operands = parameters.emit(b, op).ok_or(NO_TABLE)?;
     let conv = StaticConv::of(b.module, op, operands)?;
     let positions = conv.groups().1[2..].iter().product::<i64>();
     let is_last = chooser.layout_of(b.module, op, &conv) == Some(ImageLayout::ChannelsLast);
     if conv.is_depthwise() && positions <= MAX_POSITIONS && is_last {
-        return conv.lower_depthwise(b, op, chooser.options);
+        return conv.lower_depthwise(b, op, chooser.options).ok_or(NO_TABLE.into());
     }
-    let conv = merged(b, op, conv, &parameters)?;
-    chooser.lower(b, op, &conv)
+    let conv = merged(b, op, conv, &parameters).ok_or(NO_TABLE)?;
+    chooser.lower(b, op, &conv).ok_or(NO_TABLE.into())
 }
 
 /// A tensor and its element type.
@@ -91,41 +90,46 @@ struct Parameters {
 }
 
 impl Parameters {
-    /// Reads the parameters. `None` unless kernels support them: 8-bit integers, f32 scales, and only weights quantized
-    /// per channel.
-    fn of(m: &Module, args: &OpArgs<'_>, names: &ProductNames) -> Option<Parameters> {
-        let constant = |name| {
-            let value = args.opt_operand(name)?;
-            Some((m.ctx.dense_tensor(m.constant(value)?)?, m.ctx.element_type(m.value_type(value))))
-        };
-        let is_byte = |t: &Tensor| matches!(t.dtype(), DType::I8 | DType::U8);
-        let weights = constant(names.b).filter(|weights| is_byte(&weights.0))?;
+    /// Reads the parameters: constants of 8-bit integers and f32 scales, of which only those of weights are per channel.
+    fn of(m: &Module, args: &OpArgs<'_>, names: &ProductNames) -> Result<Parameters, Refusal> {
+        let operand = |name| args.opt_operand(name).ok_or(Refusal::from(NOT_DECLARED));
+        let typed = |value| Ok::<Typed, Refusal>((constant(m, value)?, m.ctx.element_type(m.value_type(value))));
+        let b = operand(names.b)?;
+        let weights = typed(b)?;
+        is_byte(&weights.0).then_some(()).ok_or(Refusal::of(b, "weights other than bytes"))?;
         let (first, last) = (weights.0.shape().first(), weights.0.shape().last());
-        let columns = *(if names.is_conv() { first } else { last })?;
+        let &columns = (if names.is_conv() { first } else { last }).ok_or(Refusal::of(b, "a scalar"))?;
+        let each_or_all = |value, tensor: &Tensor| {
+            let rule = "{} parameters of {} columns";
+            each_or_all(tensor, columns).ok_or(Refusal::of(value, rule).with([tensor.len(), columns]))
+        };
         let a_zero = args.opt_operand(names.a_zero);
-        if a_zero.is_some_and(|zero| m.ctx.static_shape(m.value_type(zero)).is_none_or(|d| d.iter().any(|&d| d != 1))) {
-            return None;
+        let is_single = |v: &Value| m.ctx.static_shape(m.value_type(*v)).is_some_and(|d| d.iter().all(|&d| d == 1));
+        if let Some(zero) = a_zero.filter(|zero| !is_single(zero)) {
+            return Err(Refusal::of(zero, "a zero point for each row"));
         }
         let b_zero = match args.opt_operand(names.b_zero) {
-            Some(_) => Some(constant(names.b_zero)?),
-            None => None,
-        };
-        let b_zero = match b_zero {
-            Some((zero, elem)) => Some((each_or_all(&zero, columns)?, elem)),
+            Some(value) => {
+                let (zero, elem) = typed(value)?;
+                Some((each_or_all(value, &zero)?, elem))
+            }
             None => None,
         };
         let bias = names.scales.and_then(|_| args.opt_operand("b")).filter(|_| names.is_conv());
         let Some([a, b, y, zero]) = names.scales else {
-            return Some(Parameters { weights, a_zero, b_zero, bias, scale: None, zero: None });
+            return Ok(Parameters { weights, a_zero, b_zero, bias, scale: None, zero: None });
         };
-        let [a, b, y] = [constant(a)?.0, constant(b)?.0, constant(y)?.0];
-        if [&a, &b, &y].iter().any(|scale| scale.dtype() != DType::F32) || a.len() != 1 || y.len() != 1 {
-            return None;
-        }
-        let (b, zero) = (each_or_all(&b, columns)?, constant(zero)?);
-        let scale = kernels::div(&kernels::mul(&b, &a.reshape(vec![]).ok()?).ok()?, &y.reshape(vec![]).ok()?).ok()?;
-        let zero = (zero.0.reshape(vec![]).ok()?, zero.1);
-        is_byte(&zero.0).then_some(Parameters { weights, a_zero, b_zero, bias, scale: Some(scale), zero: Some(zero) })
+        let (left, right, result) = (scale(m, operand(a)?)?, operand(b)?, scale(m, operand(y)?)?);
+        scales(m, right)?;
+        let right = each_or_all(right, &constant(m, right)?)?;
+        let product = kernels::mul(&right, &Tensor::scalar(left));
+        let scale = product.and_then(|product| kernels::div(&product, &Tensor::scalar(result)));
+        let scale = scale.map_err(|_| "a scale that is no number")?;
+        let value = operand(zero)?;
+        let (zero, elem) = typed(value)?;
+        let zero =
+            zero.reshape(vec![]).ok().filter(is_byte).ok_or(Refusal::of(value, "a zero point that is no byte"))?;
+        Ok(Parameters { weights, a_zero, b_zero, bias, scale: Some(scale), zero: Some((zero, elem)) })
     }
 
     /// Creates the operands of a product.
@@ -144,6 +148,11 @@ impl Parameters {
         let operands = [("a_zero", a_zero), ("b_zero", b_zero), ("bias", self.bias), ("scale", scale), ("zero", zero)];
         Some(ProductOperands::of(operands))
     }
+}
+
+/// Whether elements are integers of 8 bits.
+fn is_byte(tensor: &Tensor) -> bool {
+    matches!(tensor.dtype(), DType::I8 | DType::U8)
 }
 
 /// Returns a parameter as a scalar if all columns share it, otherwise one element per column.

@@ -15,14 +15,15 @@ mod residues;
 use super::choose::ConvChooser;
 use super::conv::{ImageAxes, as_image};
 use super::options::ConvOptions;
-use super::{MAX_GROUPS, are_lowered};
+use super::{MAX_GROUPS, NO_TABLE, check_floats};
 use crate::emit::{Emitter, ProductOperands};
+use crate::operands::extents;
 use gradus_dialects::addr::{Geometry, GeometryKind};
 use gradus_dialects::graph::{ConvTransposeOp, transposed_convolution};
 use gradus_dialects::layout::{
     AddressTable, Index, MAX_ENTRIES, ReductionOrder, SlidingWindow, TiledLayout, ZERO_PAGE,
 };
-use gradus_ir::{Builder, DType, Module, Op, Tensor, Value};
+use gradus_ir::{Builder, DType, Module, Op, Refusal, Tensor, Value};
 use gradus_reference_kernels::shape::Window;
 use residues::Residues;
 
@@ -42,32 +43,27 @@ struct Transposed {
     order: ReductionOrder,
 }
 
-/// Lowers `graph.conv_transpose` of static shape. A remark says why an op is not lowered.
-pub(super) fn lower(b: &mut Builder<'_>, op: Op, chooser: &ConvChooser<'_>) -> Option<Value> {
-    let lowered = Transposed::of(b.module, op, chooser).and_then(|all| all.lower(b, op, chooser.options));
-    let remark = |why: &String| format!("'{}' is evaluated by reference: {why}", b.module.name_text(op));
-    lowered.inspect_err(|why| chooser.add(b.module, op, remark(why))).ok()
+/// Lowers `graph.conv_transpose` of static shape.
+pub(super) fn lower(b: &mut Builder<'_>, op: Op, chooser: &ConvChooser<'_>) -> Result<Value, Refusal> {
+    Transposed::of(b.module, op, chooser)?.lower(b, op, chooser.options)
 }
 
 impl Transposed {
-    /// Returns the transposed convolution that an op computes, or why it has no address tables.
-    fn of(m: &Module, op: Op, chooser: &ConvChooser<'_>) -> Result<Transposed, String> {
+    /// Returns the transposed convolution that an op computes.
+    fn of(m: &Module, op: Op, chooser: &ConvChooser<'_>) -> Result<Transposed, Refusal> {
         let conv = ConvTransposeOp(op);
         let (x, w, bias) = (conv.x(m), conv.w(m), conv.b(m));
-        let extents = |v| m.ctx.static_shape(m.value_type(v)).map(<[i64]>::to_vec);
-        let (Some(input), Some(shape), true) =
-            (extents(x), extents(w), are_lowered(m, &[x, w, m.result(op, 0)]) && are_lowered(m, bias.as_slice()))
-        else {
-            return Err("an operand has a dynamic or empty shape".into());
-        };
-        let axes = ImageAxes::of_rank(input.len()).ok_or("images have more than three dimensions")?;
-        let (groups, window) = transposed_convolution(m, op)?;
+        [x, w, m.result(op, 0)].into_iter().chain(bias).try_for_each(|value| check_floats(m, value))?;
+        let (input, shape) = (extents(m, x)?, extents(m, w)?);
+        let input: Vec<i64> = input.into_iter().map(|d| d as i64).collect();
+        let axes = ImageAxes::of_rank(input.len()).ok_or(Refusal::of(x, "an image of {} axes").with([input.len()]))?;
+        let (groups, window) = transposed_convolution(m, op).map_err(|_| "a window that its operands do not have")?;
         let layout = chooser.layout(m, op, axes);
         let order = chooser.options.order_in(&layout);
-        Ok(Transposed { x, w, bias, input, groups, filters: shape[1] as usize, window, axes, layout, order })
+        Ok(Transposed { x, w, bias, input, groups, filters: shape[1], window, axes, layout, order })
     }
 
-    fn lower(&self, b: &mut Builder<'_>, op: Op, options: &ConvOptions) -> Result<Value, String> {
+    fn lower(&self, b: &mut Builder<'_>, op: Op, options: &ConvOptions) -> Result<Value, Refusal> {
         let mut e = Emitter::of(b, op);
         let rows = match self.finite_filters(e.m()) {
             Some(filters) if self.is_depthwise(&filters) => self.depthwise(&mut e),
@@ -78,7 +74,7 @@ impl Transposed {
             Some(rows) => rows,
             None => self.by_col2im(&mut e, options)?,
         };
-        as_image(&mut e, op, rows).ok_or_else(|| "its result is no image".into())
+        as_image(&mut e, op, rows).ok_or(NO_TABLE.into())
     }
 
     /// Returns the filters if they are constant and finite.

@@ -6,6 +6,7 @@ use super::image::{DdrImage, image};
 use super::memory::{BufferPlacement, assign};
 use super::network::Network;
 use super::schedule::{Choices, Schedule, schedule};
+use gradus_ir::Refusal;
 use gradus_simulators::cluster::{ClusterMachine, ClusterProgram, Simulator, Statistics};
 
 /// A compiled network.
@@ -92,12 +93,12 @@ pub fn compile_by(
     let fill = if settings.prefetch { choices.fill } else { 0 };
     let memory = assign(&schedule, machine, fill, effort).map_err(|missing| {
         let source = net.layers[schedule.steps[missing.step].layer].source;
-        Failure { source, why: missing.to_string() }
+        (source, Refusal::from("{} bytes that are missing in a cluster's memory").with([missing.bytes as usize]))
     })?;
-    let fail = |why: String| Failure { source: 0, why };
-    let image = image(net, &schedule, &choices, &memory, machine).map_err(fail)?;
+    let image = image(net, &schedule, &choices, &memory, machine).map_err(|refusal| (0, refusal))?;
     let program = emit(net, &schedule, &memory, &image, machine.clusters as usize, settings.multicast);
-    let estimate = Simulator::new(machine.clone()).estimate(&program).map_err(|fault| fail(fault.to_string()))?;
+    let estimate = Simulator::new(machine.clone()).estimate(&program);
+    let estimate = estimate.map_err(|_| (0, "a program that the simulator refuses".into()))?;
     let sources = schedule.steps.iter().map(|step| net.layers[step.layer].source).collect();
     Ok(Compiled { program, choices, schedule, memory, image, estimate, sources, candidates: Vec::new() })
 }

@@ -3,6 +3,7 @@
 use super::memory::live_bytes_of;
 use super::network::{FeatureId, Network, Role};
 use super::schedule::{Choices, InstanceId, Schedule, schedule};
+use gradus_ir::Refusal;
 use gradus_simulators::cluster::ClusterMachine;
 
 /// Largest number of changes.
@@ -14,14 +15,8 @@ const SHARE: u64 = 97;
 /// Least bytes of constants that are read at once.
 const LEAST_SLICE: u32 = 4096;
 
-/// The reason why a network is not compiled.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Failure {
-    /// The op, by number among those of the program.
-    pub source: usize,
-    /// The reason.
-    pub why: String,
-}
+/// The op because of which a network is not compiled, by number among those of the program, and the reason.
+pub type Failure = (usize, Refusal);
 
 /// Changes choices until each step fits: the largest feature that a step does not access goes to DDR first, then the step's group
 /// is executed by more tiles, then features that it accesses go to DDR.
@@ -41,13 +36,12 @@ pub fn fit(net: &Network, choices: &mut Choices, machine: &ClusterMachine) -> Re
         }
         if !relieve(net, choices, &schedule, at) {
             let layer = &net.layers[schedule.steps[at].layer];
-            let why =
-                format!("'{}' needs {} bytes of a cluster's memory more than there are", layer.name, most - limit);
-            return Err(Failure { source: layer.source, why });
+            let rule = "{} bytes more than there are in a cluster's memory";
+            return Err((layer.source, Refusal::from(rule).with([(most - limit) as usize])));
         }
     }
     let source = net.layers.first().map_or(0, |layer| layer.source);
-    Err(Failure { source, why: "the network does not fit into the memories of the clusters".to_owned() })
+    Err((source, "a program that does not fit into the bytes of the clusters' memories".into()))
 }
 
 /// Makes a step need less memory. Whether that was possible.

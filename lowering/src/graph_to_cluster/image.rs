@@ -3,6 +3,7 @@
 use super::memory::BufferPlacement;
 use super::network::{FeatureId, FeatureInfo, Network, Role, elem_bytes};
 use super::schedule::{Choices, ConstantUnit, Schedule, constant_lists, constant_places};
+use gradus_ir::Refusal;
 use gradus_simulators::cluster::{ClusterMachine, Extent};
 
 /// The contents of DDR.
@@ -37,7 +38,7 @@ pub fn image(
     choices: &Choices,
     memory: &BufferPlacement,
     machine: &ClusterMachine,
-) -> Result<DdrImage, String> {
+) -> Result<DdrImage, Refusal> {
     debug_assert_eq!(memory.bufs.len(), schedule.instances.len() + schedule.slices.len());
     let mut image = DdrImage { features: vec![None; net.features.len()], ..DdrImage::default() };
     let alignment = u64::from(machine.alignment);
@@ -45,7 +46,7 @@ pub fn image(
         let mut place = |unit: &ConstantUnit| {
             let first = image.constants.next_multiple_of(alignment);
             image.constants = first + u64::from(unit.bytes);
-            u32::try_from(first).map_err(|_| too_large())
+            u32::try_from(first).map_err(|_| Refusal::from(TOO_LARGE))
         };
         let places = slice.units.iter().map(&mut place).collect::<Result<_, _>>()?;
         image.slices.push(places);
@@ -54,8 +55,8 @@ pub fn image(
     let mut place = |info: &FeatureInfo| {
         let offset = end.next_multiple_of(alignment);
         end = offset + feature_bytes(info);
-        let bytes = u32::try_from(end).map_err(|_| too_large())? - offset as u32;
-        Ok::<Extent, String>(Extent { offset: offset as u32, bytes })
+        let bytes = u32::try_from(end).map_err(|_| TOO_LARGE)? - offset as u32;
+        Ok::<Extent, Refusal>(Extent { offset: offset as u32, bytes })
     };
     let mut roles: Vec<(Role, FeatureId)> = (0..net.features.len()).map(|id| (net.features[id].role, id)).collect();
     roles.sort_by_key(|&(role, id)| match role {
@@ -75,7 +76,7 @@ pub fn image(
             Role::Inner => {}
         }
     }
-    image.bytes = u32::try_from(end).map_err(|_| too_large())?;
+    image.bytes = u32::try_from(end).map_err(|_| TOO_LARGE)?;
     Ok(image)
 }
 
@@ -97,6 +98,5 @@ pub fn constants(net: &Network, schedule: &Schedule, image: &DdrImage) -> Vec<u8
     bytes
 }
 
-fn too_large() -> String {
-    "constants and features exceed 2^32 bytes of DDR".to_owned()
-}
+/// The rule of constants and features without room in DDR.
+const TOO_LARGE: &str = "a program with more than 2^32 bytes of constants and features";

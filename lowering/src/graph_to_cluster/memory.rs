@@ -3,7 +3,6 @@
 use super::schedule::{InstanceId, Schedule};
 use gradus_plan::{Budget, Buffer, Pool, Problem, plan};
 use gradus_simulators::cluster::ClusterMachine;
-use std::fmt;
 use std::ops::ControlFlow;
 
 /// Something that is read from DDR.
@@ -65,12 +64,6 @@ pub struct Missing {
     pub bytes: u64,
     /// The step that needs them.
     pub step: usize,
-}
-
-impl fmt::Display for Missing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} bytes of a cluster's memory are missing at step {}", self.bytes, self.step)
-    }
 }
 
 /// Assigns offsets, with at most `effort` steps of the planner for each attempt. Reads begin as early as they fill at most `fill` percent of the

@@ -20,7 +20,7 @@ use gradus_dialects::graph::{
     LrnOp, MatMulOp, MaxPoolOp, MulOp, QLinearAddOp, QLinearConvOp, QLinearMulOp, QuantizeLinearOp, ReluOp, ReshapeOp,
     SigmoidOp, SliceOp, SoftmaxOp, SplitOp, SqueezeOp, TableOp, UnsqueezeOp,
 };
-use gradus_ir::{DType, Module, Op, OpDecl, OpInfo, Tensor, Value};
+use gradus_ir::{Module, Op, OpArgs, OpDecl, OpInfo, Refusal, Value};
 use gradus_simulators::cluster::{Elem, MAX_STAGES};
 use rustc_hash::FxHashMap;
 
@@ -65,34 +65,45 @@ pub const OPS: &[&OpInfo] = &[
 /// Largest extent of a feature.
 const MAX_EXTENT: i64 = 1 << 16;
 
+/// The rule of ops without the operands or attributes of their declaration.
+const NOT_DECLARED: &str = "an op that is not as it is declared";
+/// The rule of functions of floats.
+const OTHER_ELEMENTS: &str = "elements other than f32 and f16";
+
+/// Returns a number that is an attribute.
+fn float(args: &OpArgs<'_>, name: &'static str) -> Result<f64, Refusal> {
+    args.float(name).ok_or(Refusal::of_attr(name, "no number"))
+}
+
 /// The extents `[rows, cols, channels]` of a tensor of one image, `[1, C, H, W]`, `[1, C, W]` or `[1, C]`, and its element type.
-pub fn feature_type(m: &Module, value: Value) -> Option<([u32; 3], Elem)> {
+pub fn feature_type(m: &Module, value: Value) -> Result<([u32; 3], Elem), Refusal> {
     let ty = m.value_type(value);
-    let elem = match m.ctx.dtype(m.ctx.element_type(ty))? {
-        DType::F32 => Elem::F32,
-        DType::F16 => Elem::F16,
-        DType::I8 => Elem::I8,
-        DType::U8 => Elem::U8,
-        _ => return None,
-    };
-    let dims = m.ctx.static_shape(ty)?;
+    let elem = m.ctx.dtype(m.ctx.element_type(ty)).and_then(product::elem_of);
+    let elem = elem.ok_or(Refusal::of(value, "elements other than f32, f16 and bytes"))?;
+    let dims = m.ctx.static_shape(ty).ok_or(Refusal::of(value, "an unknown extent"))?;
     if dims.iter().any(|d| !(1..=MAX_EXTENT).contains(d)) {
-        return None;
+        return Err(Refusal::of(value, "an extent outside of 1 to {}").with([MAX_EXTENT as usize]));
     }
-    let dims: Vec<u32> = dims.iter().map(|&d| d as u32).collect();
-    let extents = match dims[..] {
+    let extents = match *dims {
         [1, c, h, w] => [h, w, c],
         [1, c, w] => [1, w, c],
         [1, c] => [1, 1, c],
-        _ => return None,
+        [images, _] | [images, _, _] | [images, _, _, _] => {
+            return Err(Refusal::of(value, "a batch of {} images").with([images as usize]));
+        }
+        _ => return Err(Refusal::of(value, "{} axes").with([dims.len()])),
     };
-    Some((extents, elem))
+    Ok((extents.map(|d| d as u32), elem))
 }
 
-/// Whether an op could run on the clusters.
-pub fn is_candidate(m: &Module, op: Op) -> bool {
-    movement::is_in_shuffle(m, op)
-        || m.is_one_of(op, OPS) && m.num_results(op) > 0 && m.results(op).all(|v| feature_type(m, v).is_some())
+/// Checks that an op could run on the clusters, whatever the others are.
+pub fn check(m: &Module, op: Op) -> Result<(), Refusal> {
+    if movement::is_in_shuffle(m, op) {
+        return Ok(());
+    }
+    m.is_one_of(op, OPS).then_some(()).ok_or("not an op of the clusters")?;
+    m.results(op).next().ok_or("no result")?;
+    m.results(op).try_for_each(|value| feature_type(m, value).map(drop))
 }
 
 /// A reader of ops.
@@ -126,9 +137,9 @@ impl<'m> Reader<'m> {
     }
 
     /// Adds the feature of a value.
-    pub fn feature(&mut self, value: Value, role: Role) -> Option<FeatureId> {
+    pub fn feature(&mut self, value: Value, role: Role) -> Result<FeatureId, Refusal> {
         let (extents, elem) = feature_type(self.m, value)?;
-        Some(self.new_feature(FeatureInfo { extents, elem, part_of: None, role }))
+        Ok(self.new_feature(FeatureInfo { extents, elem, part_of: None, role }))
     }
 
     fn new_feature(&mut self, info: FeatureInfo) -> FeatureId {
@@ -143,18 +154,26 @@ impl<'m> Reader<'m> {
         self.new_feature(FeatureInfo { extents, part_of: Some(part), role: Role::Inner, elem: whole.elem })
     }
 
-    fn known(&self, value: Value) -> Option<FeatureId> {
-        self.features.get(&value).copied()
+    fn known(&self, value: Value) -> Result<FeatureId, Refusal> {
+        let rule = if self.m.constant(value).is_some() {
+            "a constant instead of a feature"
+        } else {
+            "a value that is no feature"
+        };
+        self.features.get(&value).copied().ok_or(Refusal::of(value, rule))
     }
 
-    /// Reads an op. `None` if the clusters do not compute it; the reader is useless then.
-    pub fn read(&mut self, op: Op) -> Option<()> {
+    /// Reads an op.
+    ///
+    /// # Errors
+    /// The reason why the clusters do not compute it. The reader is useless then.
+    pub fn read(&mut self, op: Op) -> Result<(), Refusal> {
         self.layers_of(op)?;
         self.source += 1;
-        Some(())
+        Ok(())
     }
 
-    fn layers_of(&mut self, op: Op) -> Option<()> {
+    fn layers_of(&mut self, op: Op) -> Result<(), Refusal> {
         let m = self.m;
         if movement::is_in_shuffle(m, op) {
             return self.shuffle(op);
@@ -172,8 +191,8 @@ impl<'m> Reader<'m> {
             return self.channels(op);
         }
         // Canonicalization removes the ones that are known not to train.
-        if DropoutOp::cast(m, op).is_some_and(|dropout| dropout.training_mode(m).is_some()) {
-            return None;
+        if let Some(mode) = DropoutOp::cast(m, op).and_then(|dropout| dropout.training_mode(m)) {
+            return Err(Refusal::of(mode, "a dropout that may train"));
         }
         if m.is_one_of(
             op,
@@ -184,21 +203,17 @@ impl<'m> Reader<'m> {
         self.elementwise(op)
     }
 
-    fn constant(&self, value: Value) -> Option<Tensor> {
-        self.m.ctx.dense_tensor(self.m.constant(value)?)
-    }
-
     /// The name of the op in its source, or its own.
     fn name(&self, op: Op) -> String {
         source_name(self.m, op).unwrap_or(self.m.name_text(op)).to_owned()
     }
 
     /// Adds a layer that computes a value.
-    fn add(&mut self, mut layer: Layer, value: Value) -> Option<()> {
+    fn add(&mut self, mut layer: Layer, value: Value) -> Result<(), Refusal> {
         layer.output = self.feature(value, Role::Inner)?;
         self.features.insert(value, layer.output);
         self.net.layers.push(layer);
-        Some(())
+        Ok(())
     }
 
     /// A layer that copies a feature, without an output.
@@ -207,7 +222,7 @@ impl<'m> Reader<'m> {
     }
 
     /// Applies a stage to a value, in the layer that computes it if that is possible.
-    fn stage(&mut self, op: Op, x: Value, stages: &[StageInfo]) -> Option<()> {
+    fn stage(&mut self, op: Op, x: Value, stages: &[StageInfo]) -> Result<(), Refusal> {
         let y = self.m.result(op, 0);
         let fused = self.fusible(x, op).filter(|&l| self.net.layers[l].stages.len() + stages.len() <= MAX_STAGES);
         match fused {
@@ -226,7 +241,7 @@ impl<'m> Reader<'m> {
     /// The layer that computes a value for `user` alone.
     fn fusible(&self, value: Value, user: Op) -> Option<usize> {
         self.settings.fusion.then_some(())?;
-        let id = self.known(value)?;
+        let id = *self.features.get(&value)?;
         let info = &self.net.features[id];
         let layer = self.net.layers.iter().rposition(|layer| layer.output == id)?;
         let is_only = self.m.has_one_use(value) && self.m.uses(value).all(|(op, _)| op == user) && !(self.kept)(value);
@@ -239,7 +254,7 @@ impl<'m> Reader<'m> {
     }
 
     /// Lets a layer compute another value of the same extents.
-    fn replace(&mut self, layer: usize, value: Value) -> Option<()> {
+    fn replace(&mut self, layer: usize, value: Value) -> Result<(), Refusal> {
         let id = self.net.layers[layer].output;
         self.net.features[id].elem = feature_type(self.m, value)?.1;
         self.features.retain(|_, known| *known != id);
@@ -247,21 +262,21 @@ impl<'m> Reader<'m> {
         // Operands of stages may have been computed after the layer: the layer moves behind them.
         let layer = self.net.layers.remove(layer);
         self.net.layers.push(layer);
-        Some(())
+        Ok(())
     }
 
-    /// Makes a value of the op of number `source` result `i`, by a copy if its feature cannot be one.
-    pub fn result(&mut self, value: Value, i: usize, source: usize) -> Option<FeatureId> {
+    /// Makes a value of an op, of number `source`, result `i`, by a copy if its feature cannot be one.
+    pub fn result(&mut self, value: Value, i: usize, (source, op): (usize, Op)) -> Result<(), Refusal> {
         let id = self.known(value)?;
         let info = &self.net.features[id];
         if info.role == Role::Inner && info.part_of.is_none() && !self.net.has_parts(id) {
             self.net.features[id].role = Role::Result(i);
-            return Some(id);
+            return Ok(());
         }
         let output = self.feature(value, Role::Result(i))?;
-        let layer = Layer { output, source, ..self.copy(self.m.defining_op(value)?, id) };
+        let layer = Layer { output, source, ..self.copy(op, id) };
         self.net.layers.push(layer);
-        Some(output)
+        Ok(())
     }
 
     /// Returns the network.

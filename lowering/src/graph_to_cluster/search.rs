@@ -101,7 +101,7 @@ struct CandidateSearch<'a> {
     effort: u64,
     /// Receives the number of candidates so far.
     progress: &'a mut dyn FnMut(u64),
-    failure: Failure,
+    failure: Option<Failure>,
 }
 
 /// Compiles a network to the fastest program that is found. `progress` receives the number of candidates that were timed.
@@ -126,7 +126,7 @@ pub fn compile(
         left: LEAST,
         effort: EFFORT[0],
         progress,
-        failure: Failure::default(),
+        failure: None,
     };
     search.divide(machine.clusters);
     search.tile();
@@ -203,8 +203,8 @@ impl CandidateSearch<'_> {
         (self.progress)(self.candidates.len() as u64);
         match compiled {
             Ok(new) => self.improve(new),
-            Err(why) => {
-                self.failure = why;
+            Err(failure) => {
+                self.failure = Some(failure);
                 false
             }
         }
@@ -381,7 +381,7 @@ impl CandidateSearch<'_> {
                 self.improve(new);
             }
         }
-        let mut best = self.best.ok_or(self.failure)?;
+        let mut best = self.best.ok_or(self.failure.unwrap_or((0, "no program".into())))?;
         best.candidates = self.candidates;
         best.program.constants = constants(self.net, &best.schedule, &best.image);
         Ok(best)

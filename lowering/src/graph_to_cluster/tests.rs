@@ -305,8 +305,8 @@ fn planar(extents: [u32; 3]) -> impl Iterator<Item = [u32; 3]> {
 fn run(net: &Network, machine: &ClusterMachine, settings: Settings, seed: u64) -> bool {
     let compiled = match compile(net, machine, settings, &mut |_| ()) {
         Ok(compiled) => compiled,
-        Err(failure) => {
-            assert!(failure.why.contains("bytes"), "{seed}: {failure:?}");
+        Err((source, refusal)) => {
+            assert!(refusal.rule.contains("bytes"), "{seed}: op {source}: {refusal}");
             return false;
         }
     };

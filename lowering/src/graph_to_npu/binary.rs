@@ -1,12 +1,14 @@
 //! Sums, products and tables of quantized tensors.
 
+use super::conv::{OTHER_FACTORS, ZERO_OF_WEIGHTS};
 use super::network::{FeatureSum, Layer, Role, Weights};
-use super::read::{Reader, extents, is_signed};
+use super::read::{NO_AXIS, OTHER_AXES, Reader, extents, is_signed};
 use super::scale::{self, ByteQuantization};
 use super::shape::TABLE;
 use super::view::{CHANNELS, View};
+use crate::operands::constant;
 use gradus_dialects::graph::{QLinearMulOp, TableOp};
-use gradus_ir::{DType, Op, OpDecl, Value};
+use gradus_ir::{DType, Op, OpDecl, Refusal, Value};
 
 /// A binary op.
 struct Binary {
@@ -25,9 +27,11 @@ struct Binary {
 type Spread = ([usize; 3], Vec<u8>);
 
 impl Reader<'_> {
-    pub(super) fn binary(&mut self, op: Op) -> Option<()> {
+    pub(super) fn binary(&mut self, op: Op) -> Result<(), Refusal> {
         let m = self.m;
-        let &[a, a_scale, a_zero, b, b_scale, b_zero, c_scale, c_zero] = m.operands(op) else { return None };
+        let &[a, a_scale, a_zero, b, b_scale, b_zero, c_scale, c_zero] = m.operands(op) else {
+            return Err("no quantization".into());
+        };
         let y = m.result(op, 0);
         let parameters = [(a, a_scale, a_zero), (b, b_scale, b_zero), (y, c_scale, c_zero)];
         let [qa, qb, to] = parameters.map(|(value, scale, zero)| self.bytes(scale, zero, is_signed(m, value)));
@@ -35,18 +39,17 @@ impl Reader<'_> {
         let shape = extents(m, y)?;
         let mut views = [None, None];
         // The operand of the result's extents first, whose order the other one follows.
-        let is_like = |value: Value| m.constant(value).is_none() && extents(m, value).as_ref() == Some(&shape);
+        let is_like = |value: Value| m.constant(value).is_none() && extents(m, value).as_ref() == Ok(&shape);
         let known = |reader: &Self, value: Value| reader.views.contains_key(&value);
         let values = [a, b];
-        let first = [0, 1].into_iter().filter(|&i| is_like(values[i])).max_by_key(|&i| known(self, values[i]))?;
+        let first = [0, 1].into_iter().filter(|&i| is_like(values[i])).max_by_key(|&i| known(self, values[i]));
+        let first = first.ok_or("operands of which none has the extents of the result")?;
         let like = self.view_of(values[first], None)?;
         views[first] = Some(like.clone());
         let other = values[1 - first];
         if m.constant(other).is_none() {
-            let Some(view) = self.view_like(other, &like) else {
-                return self.blame(other).or_else(|| self.blame(values[first]));
-            };
-            views[1 - first] = Some(view);
+            let view = self.view_like(other, &like);
+            views[1 - first] = Some(view.map_err(|refusal| self.blame(&[other, values[first]], refusal))?);
         }
         let [x, z] = views;
         let extents = self.extents_of(&like);
@@ -55,9 +58,9 @@ impl Reader<'_> {
     }
 
     /// A product: a depthwise convolution whose kernels are the other operand.
-    fn product_of(&mut self, binary: Binary) -> Option<()> {
+    fn product_of(&mut self, binary: Binary) -> Result<(), Refusal> {
         let Binary { op, y, operands: [(a, x, qa), (b, z, qb)], to, like, extents } = binary;
-        let requantization = self.fit(op, scale::product(&qa, &qb, &to)?)?;
+        let requantization = self.fit(op, scale::product(&qa, &qb, &to).ok_or(OTHER_FACTORS)?)?;
         let of_channels = [1, 1, extents[2]];
         let is_like = |view: &Option<View>| view.as_ref().is_some_and(|v| v.axes == like.axes);
         // The operand that is the weights is the second of these.
@@ -65,11 +68,13 @@ impl Reader<'_> {
         if !is_like(&sides[0].1) || is_like(&sides[1].1) && self.setting.weights_are_left() {
             sides.reverse();
         }
-        let [(_, Some(input), q_input), (value, weights, q_weights)] = sides else { return None };
+        let [(_, Some(input), q_input), (value, weights, q_weights)] = sides else {
+            return Err(Refusal::of(a, OTHER_AXES));
+        };
         let weights = match weights {
             Some(view) if self.extents_of(&view) == of_channels => Weights::Channels(view.feature),
             Some(view) if view.axes == like.axes => Weights::Elements(view.feature),
-            Some(_) => return None,
+            Some(_) => return Err(Refusal::of(value, OTHER_AXES)),
             None => {
                 let (of, bytes) = self.spread(value, &like, y)?;
                 if of == of_channels {
@@ -80,8 +85,9 @@ impl Reader<'_> {
                 }
             }
         };
-        if q_weights.zero != 0 && self.setting.machine.weight_bits < 9 {
-            return None;
+        let bits = self.setting.machine.weight_bits;
+        if q_weights.zero != 0 && bits < 9 {
+            return Err(Refusal::of(value, ZERO_OF_WEIGHTS).with([bits as usize]));
         }
         let mut input = input;
         if let Weights::Elements(id) = weights {
@@ -101,7 +107,7 @@ impl Reader<'_> {
         [from, by, to]: [ByteQuantization; 3],
         requantization: super::network::Requantization,
         y: Value,
-    ) -> Option<()> {
+    ) -> Result<(), Refusal> {
         let layer = Layer {
             weights,
             signed_weights: by.signed,
@@ -128,7 +134,7 @@ impl Reader<'_> {
     }
 
     /// A sum, at the store of the operand that is computed last, or of the other one if that has other readers.
-    fn sum_of(&mut self, binary: Binary) -> Option<()> {
+    fn sum_of(&mut self, binary: Binary) -> Result<(), Refusal> {
         let Binary { op, y, operands: [(a, x, qa), (b, z, qb)], to, like, extents } = binary;
         let is_like = |view: &Option<View>| view.as_ref().is_some_and(|v| v.axes == like.axes);
         let mut order = [(a, x.clone(), qa, b, z.clone(), qb), (b, z.clone(), qb, a, x.clone(), qa)];
@@ -144,8 +150,8 @@ impl Reader<'_> {
             .find_map(|sum| Some((self.fusible(sum.0, op).filter(is_free).filter(|l| takes(l, &sum.4))?, sum.clone())));
         let (_, from, qx, other, other_view, qo) =
             fused.as_ref().map_or_else(|| order[0].clone(), |(_, sum)| sum.clone());
-        let from = from?;
-        let fitted = scale::sum(&qx, &qo, &to)?;
+        let from = from.ok_or(Refusal::of(other, OTHER_AXES))?;
+        let fitted = scale::sum(&qx, &qo, &to).ok_or(OTHER_FACTORS)?;
         let spread = if other_view.is_none() { Some(self.spread(other, &like, y)?) } else { None };
         if let Some((of, bytes)) = spread.as_ref().filter(|(of, _)| fitted.steps > 0 && of[..2] == [1, 1]) {
             // No factors are exact, but for each channel there is a table.
@@ -158,14 +164,15 @@ impl Reader<'_> {
         let feature = match (other_view, spread) {
             (Some(view), _) => view.feature,
             (None, Some((of, bytes))) => self.constant_feature(of, bytes, qo.signed),
-            (None, None) => return None,
+            (None, None) => return Err(Refusal::of(other, OTHER_AXES)),
         };
         let sum =
             Some(FeatureSum { feature, zeros: [qx.zero, qo.zero], scales, shift, zero: to.zero, signed: to.signed });
         match fused {
             Some((layer, _)) => {
                 self.out.net.layers[layer].sum = sum;
-                self.replace(layer, y, from.axes)
+                self.replace(layer, y, from.axes);
+                Ok(())
             }
             None => {
                 let layer = Layer { sum, ..self.identity(op, &from) };
@@ -174,16 +181,17 @@ impl Reader<'_> {
         }
     }
 
-    pub(super) fn table(&mut self, op: TableOp) -> Option<()> {
+    pub(super) fn table(&mut self, op: TableOp) -> Result<(), Refusal> {
         let m = self.m;
         let (x, y) = (op.x(m), m.result(op.0, 0));
-        let values = self.constant(op.table(m))?;
+        let values = constant(m, op.table(m))?;
         let by_channel = values.rank() == 2;
         let view = self.view_of(x, None)?;
         let channels = self.extents_of(&view)[2];
-        let axis = usize::try_from(m.args(op.0)?.int("axis")?).ok()?;
+        let axis = m.args(op.0).and_then(|args| usize::try_from(args.int("axis")?).ok()).ok_or(NO_AXIS)?;
         if by_channel && !view.is_axis(axis, CHANNELS, channels) {
-            return self.blame(x);
+            let refusal = Refusal::of_attr("axis", "tables along another axis than that of the channels");
+            return Err(self.blame(&[x], refusal));
         }
         // Entries begin with the least integer, those of the machine with 0.
         let flip = if is_signed(m, x) { TABLE / 2 } else { 0 };
@@ -195,11 +203,12 @@ impl Reader<'_> {
     }
 
     /// Adds a table to a layer, if it has none, or in a layer of its own.
-    fn add_table(&mut self, op: Op, x: &View, layer: Option<usize>, table: Vec<u8>, y: Value) -> Option<()> {
+    fn add_table(&mut self, op: Op, x: &View, layer: Option<usize>, table: Vec<u8>, y: Value) -> Result<(), Refusal> {
         match layer.filter(|&layer| self.out.net.layers[layer].table.is_empty()) {
             Some(layer) => {
                 self.out.net.layers[layer].table = table;
-                self.replace(layer, y, x.axes.clone())
+                self.replace(layer, y, x.axes.clone());
+                Ok(())
             }
             None => {
                 let layer = Layer { table, ..self.identity(op, x) };
@@ -219,13 +228,13 @@ impl Reader<'_> {
     }
 
     /// The bytes of a constant as a feature, of one row or column where it is repeated along these.
-    fn spread(&self, value: Value, like: &View, y: Value) -> Option<Spread> {
-        let (tensor, full) = (self.constant(value)?, self.extents_of(like));
+    fn spread(&self, value: Value, like: &View, y: Value) -> Result<Spread, Refusal> {
+        let (tensor, full) = (constant(self.m, value)?, self.extents_of(like));
         if !matches!(tensor.dtype(), DType::I8 | DType::U8) {
-            return None;
+            return Err(Refusal::of(value, "elements other than bytes"));
         }
         let (own, shape) = (tensor.shape().to_vec(), extents(self.m, y)?);
-        let more = shape.len().checked_sub(own.len())?;
+        let more = shape.len().checked_sub(own.len()).ok_or(Refusal::of(value, OTHER_AXES))?;
         let varies = |axis: usize| {
             let of_axis = |i: &usize| like.axes[more + i].iter().any(|digit| digit.axis == axis);
             (0..own.len()).filter(|&i| own[i] > 1).any(|i| of_axis(&i))
@@ -240,9 +249,9 @@ impl Reader<'_> {
             let offset = own.iter().enumerate().fold(0, |offset, (i, &extent)| {
                 offset * extent + if extent > 1 { index(&like.axes[more + i]) } else { 0 }
             });
-            bytes.push(*tensor.bytes().get(offset)?);
+            bytes.push(*tensor.bytes().get(offset).ok_or(Refusal::of(value, OTHER_AXES))?);
         }
-        Some((of, bytes))
+        Ok((of, bytes))
     }
 }
 

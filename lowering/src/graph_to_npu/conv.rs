@@ -4,70 +4,71 @@ use super::network::{Layer, Requantization, Role, Weights};
 use super::read::{MAX_EXTENT, Packing, Reader, extents, is_signed};
 use super::scale::{self, ByteQuantization, MAX_SUM};
 use super::view::{ChannelOrder, Digit, View};
+use crate::operands::{self, constant, integers};
 use gradus_dialects::graph::{QLinearConvOp, convolution};
-use gradus_ir::{DType, Tensor, Value};
+use gradus_ir::{DType, Refusal, Tensor, Value};
 
 /// The most groups of a convolution, which are layers each.
 const MAX_GROUPS: usize = 64;
 
 /// The weights of a product, by kernels.
 pub struct Kernels<'a> {
+    /// The operand of which they are.
+    pub value: Value,
     /// Their differences from the zero point, all of a kernel together.
     pub values: &'a [i64],
     /// Their scales, one or one for each kernel.
-    pub scales: &'a Tensor,
+    pub scales: &'a [f32],
     /// Number of kernels.
     pub count: usize,
 }
 
 impl Reader<'_> {
     /// The quantization of a tensor with one scale.
-    pub(super) fn bytes(&self, scale: Value, zero: Value, signed: bool) -> Option<ByteQuantization> {
-        let (scale, zero) = (self.constant(scale)?, self.constant(zero)?);
-        let is_single = scale.dtype() == DType::F32 && scale.len() == 1 && zero.len() == 1;
-        is_single.then_some(ByteQuantization {
-            scale: scale.as_slice::<f32>()[0],
-            zero: zero.to_i64()?[0] as i16,
-            signed,
-        })
+    pub(super) fn bytes(&self, scale: Value, zero: Value, signed: bool) -> Result<ByteQuantization, Refusal> {
+        let (scale, zero) = (operands::scale(self.m, scale)?, operands::zero_point(self.m, zero)?);
+        Ok(ByteQuantization { scale, zero: zero as i16, signed })
     }
 
     /// The zero point of weights, the same for all kernels.
-    pub(super) fn weight_zero(&self, zero: Value) -> Option<i64> {
-        let zeros = self.constant(zero)?.to_i64()?;
-        let &zero = zeros.first()?;
-        let fits = zeros.iter().all(|&z| z == zero) && (zero == 0 || self.setting.machine.weight_bits == 9);
-        fits.then_some(zero)
+    pub(super) fn weight_zero(&self, value: Value) -> Result<i64, Refusal> {
+        let (zero, bits) = (operands::common_zero_point(self.m, value)?, self.setting.machine.weight_bits);
+        let fits = zero == 0 || bits == 9;
+        fits.then_some(zero).ok_or(Refusal::of(value, ZERO_OF_WEIGHTS).with([bits as usize]))
     }
 
-    pub(super) fn conv(&mut self, conv: QLinearConvOp) -> Option<()> {
+    pub(super) fn conv(&mut self, conv: QLinearConvOp) -> Result<(), Refusal> {
         let m = self.m;
-        let (group, window) = convolution(m, conv.0).ok()?;
-        let (x, y) = (conv.x(m), m.result(conv.0, 0));
-        let weights = self.constant(conv.w(m))?;
+        let (group, window) = convolution(m, conv.0).map_err(|_| "a window that its operands do not have")?;
+        let (x, w, y) = (conv.x(m), conv.w(m), m.result(conv.0, 0));
+        let weights = constant(m, w)?;
         let view = self.ordered(x, ChannelOrder::ChannelsFirst)?;
         // The columns of a batch are its images, which windows of several columns would mix.
-        if extents(m, x)?.first() != Some(&1) && !window.is_pointwise() {
-            return None;
+        let images = extents(m, x)?[0];
+        if images != 1 && !window.is_pointwise() {
+            return Err(Refusal::of(x, "a batch of {} images whose windows have several taps").with([images]));
         }
         let [_, _, channels] = self.extents_of(&view);
-        let (to_extents, axes) = ChannelOrder::ChannelsFirst.of(&extents(m, y)?)?;
+        let (to_extents, axes) = self.ordered_extents(y, ChannelOrder::ChannelsFirst)?;
         let kernels = to_extents[2];
         let depthwise = group > 1 && group == channels && kernels == channels;
         let w_zero = self.weight_zero(conv.w_zero_point(m))?;
         // Instructions have fields of 16 bits for these.
         let two = |list: &[usize], default| match list {
-            _ if list.iter().any(|&n| n > MAX_EXTENT) => None,
-            [w] => Some([default, *w]),
-            [h, w] => Some([*h, *w]),
-            _ => None,
+            _ if list.iter().any(|&n| n > MAX_EXTENT) => {
+                Err(Refusal::from("a window with an extent, stride, dilation or padding of more than {}")
+                    .with([MAX_EXTENT]))
+            }
+            [w] => Ok([default, *w]),
+            [h, w] => Ok([*h, *w]),
+            _ => Err(Refusal::from("a window of {} axes").with([list.len()])),
         };
         let input = self.bytes(conv.x_scale(m), conv.x_zero_point(m), is_signed(m, x))?;
         let to = self.bytes(conv.y_scale(m), conv.y_zero_point(m), is_signed(m, y))?;
-        let bias = conv.b(m).map(|b| self.constant(b)).map_or(Some(Vec::new()), |b| b?.to_i64())?;
-        let values: Vec<i64> = weights.to_i64()?.into_iter().map(|w| w - w_zero).collect();
-        let scales = self.constant(conv.w_scale(m))?;
-        let from = Kernels { values: &values, scales: &scales, count: kernels };
+        let bias = conv.b(m).map_or(Ok(Vec::new()), |b| integers(m, b))?;
+        let values: Vec<i64> = integers(m, w)?.into_iter().map(|w| w - w_zero).collect();
+        let scales = operands::scales(m, conv.w_scale(m))?;
+        let from = Kernels { value: w, values: &values, scales: &scales, count: kernels };
         let layer = Layer {
             name: self.name(conv.0),
             input: view.feature,
@@ -97,10 +98,19 @@ impl Reader<'_> {
     }
 
     /// A convolution of groups of channels, a layer each, of which `all` has the kernels of all.
-    fn groups(&mut self, all: &Layer, group: usize, y: Value, (to, axes): ([usize; 3], Vec<Vec<Digit>>)) -> Option<()> {
-        let Weights::Constant(bytes) = &all.weights else { return None };
-        if group > MAX_GROUPS || !all.depth.is_multiple_of(group) || !all.kernels.is_multiple_of(group) {
-            return None;
+    fn groups(
+        &mut self,
+        all: &Layer,
+        group: usize,
+        y: Value,
+        (to, axes): ([usize; 3], Vec<Vec<Digit>>),
+    ) -> Result<(), Refusal> {
+        let Weights::Constant(bytes) = &all.weights else { return Err("groups of computed weights".into()) };
+        if group > MAX_GROUPS {
+            return Err(Refusal::of_attr("group", "{} groups, more than {}").with([group, MAX_GROUPS]));
+        }
+        if !all.depth.is_multiple_of(group) || !all.kernels.is_multiple_of(group) {
+            return Err(Refusal::of_attr("group", "groups that do not divide the channels"));
         }
         let [depth, kernels] = [all.depth / group, all.kernels / group];
         let [height, width, _] = {
@@ -123,7 +133,7 @@ impl Reader<'_> {
             self.out.net.layers.push(layer);
         }
         self.views.insert(y, View { feature: whole, axes });
-        Some(())
+        Ok(())
     }
 
     /// Folds the columns of a kernel into its depth, if the layer alone reads an operand whose channels do not fill the array: the
@@ -157,25 +167,34 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the requantization of each kernel; `None` if integer factors cannot reproduce the bytes of the reference.
+/// The rule of zero points that the weights of the machine have no bits for.
+pub(super) const ZERO_OF_WEIGHTS: &str = "a zero point of weights of {} bits";
+/// The rule of sums that a factor would not scale exactly.
+pub(super) const LARGE_SUMS: &str = "sums that may exceed 2^29";
+/// The rule of factors that the machine has no bits for.
+pub(super) const OTHER_FACTORS: &str = "a scale that the factors of the machine do not reach";
+
+/// Returns the requantization of each kernel, of integer factors that reproduce the bytes of the reference.
 pub fn requantization(
     kernels: &Kernels<'_>,
     bias: &[i64],
     (from, to): (&ByteQuantization, &ByteQuantization),
-) -> Option<Vec<Requantization>> {
-    let (values, count) = (kernels.values, kernels.count);
-    let is_fit = kernels.scales.dtype() == DType::F32 && (kernels.scales.len() == 1 || kernels.scales.len() == count);
-    let scales = is_fit.then(|| kernels.scales.as_slice::<f32>().into_owned())?;
+) -> Result<Vec<Requantization>, Refusal> {
+    let Kernels { values, scales, count, .. } = *kernels;
+    if ![1, count].contains(&scales.len()) {
+        return Err(Refusal::of(kernels.value, "{} scales of {} kernels").with([scales.len(), count]));
+    }
     let one = |k: usize| {
         let scale = scales[if scales.len() == 1 { 0 } else { k }] * from.scale / to.scale;
         let bias = bias.get(k).copied().unwrap_or(0);
         let row = &values[k * values.len() / count..(k + 1) * values.len() / count];
         let most = row.iter().map(|w| w.abs() * 255).sum::<i64>() + bias.abs();
-        (most < MAX_SUM).then_some(())?;
-        scale::requantization(i32::try_from(bias).ok()?, f64::from(scale))
+        let bias = i32::try_from(bias).ok().filter(|_| most < MAX_SUM);
+        let bias = bias.ok_or(Refusal::of(kernels.value, LARGE_SUMS))?;
+        scale::requantization(bias, f64::from(scale)).ok_or(Refusal::from(OTHER_FACTORS))
     };
-    let all: Vec<Requantization> = (0..count).map(one).collect::<Option<_>>()?;
-    Some(if all.iter().all(|one| *one == all[0]) { vec![all[0]] } else { all })
+    let all: Vec<Requantization> = (0..count).map(one).collect::<Result<_, _>>()?;
+    Ok(if all.iter().all(|one| *one == all[0]) { vec![all[0]] } else { all })
 }
 
 /// The weights `[K, D, taps]` as `[K, taps, D]`.

@@ -1,13 +1,14 @@
 //! Matrix products, by a constant or of two features: a row of features is the pixels of one convolution, and the bytes of the other
 //! operand are weights where they are.
 
-use super::conv::{Kernels, requantization};
+use super::conv::{Kernels, LARGE_SUMS, OTHER_FACTORS, requantization};
 use super::network::{FeatureId, FeatureInfo, Layer, PartOf, Role, Weights, gcd};
-use super::read::{MAX_EXTENT, ProductSide, Reader, extents, is_signed};
+use super::read::{MAX_EXTENT, OTHER_ORDER, ProductSide, Reader, check_extents, extents, is_signed};
 use super::scale::{self, ByteQuantization, MAX_SUM};
 use super::view::{CHANNELS, COLUMNS, ChannelOrder, Digit, ROWS, View};
+use crate::operands::{self, constant, integers};
 use gradus_dialects::graph::{QLinearMatMulOp, TransposeOp};
-use gradus_ir::{DType, Op, OpDecl, Value};
+use gradus_ir::{DType, Op, OpDecl, Refusal, Value};
 
 /// A product of two features.
 struct MatrixProduct {
@@ -51,22 +52,26 @@ impl MatrixProduct {
 }
 
 impl Reader<'_> {
-    pub(super) fn matrix_product(&mut self, op: QLinearMatMulOp) -> Option<()> {
+    pub(super) fn matrix_product(&mut self, op: QLinearMatMulOp) -> Result<(), Refusal> {
         let (m, y) = (self.m, self.m.result(op.0, 0));
         let a = self.bytes(op.a_scale(m), op.a_zero_point(m), is_signed(m, op.a(m)))?;
         let to = self.bytes(op.y_scale(m), op.y_zero_point(m), is_signed(m, y))?;
-        if self.constant(op.b(m)).is_some() {
+        if m.constant(op.b(m)).is_some() {
             return self.by_constant(op, (a, to));
         }
         let b = self.bytes(op.b_scale(m), op.b_zero_point(m), is_signed(m, op.b(m)))?;
         let [left, right] = [extents(m, op.a(m))?, extents(m, op.b(m))?];
-        let ([.., rows, depth], [.., _, columns]) = (&left[..], &right[..]) else { return None };
+        let ([.., rows, depth], [.., _, columns]) = (&left[..], &right[..]) else {
+            return Err("a product with a vector".into());
+        };
         let operands = [
             self.view_of(op.a(m), Some(ChannelOrder::ChannelsLast))?,
             self.view_of(op.b(m), Some(ChannelOrder::ChannelsLast))?,
         ];
         let batches = [0, 1].map(|i| operands[i].offsets(0..operands[i].axes.len() - 2));
-        let [Some(mut first), Some(mut second)] = batches else { return self.blame(op.a(m)) };
+        let [Some(mut first), Some(mut second)] = batches else {
+            return Err(self.blame(&[op.a(m)], Refusal::of(op.a(m), "a batch of products along the columns")));
+        };
         if left[..left.len() - 2].iter().product::<usize>() == 1 {
             first = vec![first[0]; second.len()];
         }
@@ -74,11 +79,19 @@ impl Reader<'_> {
             second = vec![second[0]; first.len()];
         }
         let extents = [*rows, *depth, *columns];
-        let is_small = (*depth as i64) * 255 * 255 < MAX_SUM && first.len() * rows.max(columns) <= MAX_EXTENT;
-        let is_batch = left.len() == right.len() || first.len() == 1;
+        if (*depth as i64) * 255 * 255 >= MAX_SUM {
+            return Err(LARGE_SUMS.into());
+        }
+        if first.len() * rows.max(columns) > MAX_EXTENT {
+            return Err(
+                Refusal::from("{} products of matrices with an extent of {}").with([first.len(), *rows.max(columns)])
+            );
+        }
+        if first.len() != second.len() || left.len() != right.len() && first.len() != 1 {
+            return Err(Refusal::from("batches of {} and {} matrices").with([first.len(), second.len()]));
+        }
         let offsets = [first, second];
         let product = MatrixProduct { op: op.0, operands, offsets, quantizations: [a, b], extents, to };
-        (is_small && is_batch && product.offsets[0].len() == product.offsets[1].len()).then_some(())?;
         let machine = self.setting.machine;
         let lanes = [machine.kernels as usize, machine.positions as usize];
         let zero_fits = |side: usize| machine.weight_bits == 9 || product.quantizations[side].zero == 0;
@@ -91,27 +104,33 @@ impl Reader<'_> {
         let priced = sides.filter_map(|side| Some((product.steps(side, lanes)?, side))).min_by_key(|&(steps, _)| steps);
         match priced {
             Some((_, side)) => self.product(&product, side, y),
-            None => self.blame(op.a(m)).or_else(|| self.blame(op.b(m))),
+            None => Err(self.blame(&[op.a(m), op.b(m)], "operands of which neither can be weights".into())),
         }
     }
 
     /// A product by a constant matrix: a convolution of one tap.
-    fn by_constant(&mut self, op: QLinearMatMulOp, (a, to): (ByteQuantization, ByteQuantization)) -> Option<()> {
+    fn by_constant(
+        &mut self,
+        op: QLinearMatMulOp,
+        (a, to): (ByteQuantization, ByteQuantization),
+    ) -> Result<(), Refusal> {
         let (m, y) = (self.m, self.m.result(op.0, 0));
-        let matrix = self.constant(op.b(m))?;
-        let &[depth, kernels] = matrix.shape() else { return None };
+        let matrix = constant(m, op.b(m))?;
+        let &[depth, kernels] = matrix.shape() else {
+            return Err(Refusal::of(op.b(m), "a constant of {} axes").with([matrix.rank()]));
+        };
         let view = self.view_of(op.a(m), Some(ChannelOrder::ChannelsLast))?;
-        let last = view.axes.len().checked_sub(1)?;
+        let last = view.axes.len().checked_sub(1).ok_or(Refusal::of(op.a(m), OTHER_ORDER))?;
         let extents = self.extents_of(&view);
         if !view.is_axis(last, CHANNELS, depth) || extents[2] != depth || extents[1] == 1 && last == 0 {
-            return self.blame(op.a(m));
+            return Err(self.blame(&[op.a(m)], Refusal::of(op.a(m), OTHER_ORDER)));
         }
         let zero = self.weight_zero(op.b_zero_point(m))?;
-        let (bytes, values) = (matrix.bytes(), matrix.to_i64()?);
+        let (bytes, values) = (matrix.bytes(), integers(m, op.b(m))?);
         let order = || (0..kernels).flat_map(|k| (0..depth).map(move |d| d * kernels + k));
         let differences: Vec<i64> = order().map(|i| values[i] - zero).collect();
-        let scales = self.constant(op.b_scale(m))?;
-        let from = Kernels { values: &differences, scales: &scales, count: kernels };
+        let scales = operands::scales(m, op.b_scale(m))?;
+        let from = Kernels { value: op.b(m), values: &differences, scales: &scales, count: kernels };
         let layer = Layer {
             depthwise: false,
             weights: Weights::Constant(order().map(|i| bytes[i]).collect()),
@@ -130,20 +149,20 @@ impl Reader<'_> {
     }
 
     /// The products of a batch, one layer each.
-    fn product(&mut self, product: &MatrixProduct, side: usize, y: Value) -> Option<()> {
+    fn product(&mut self, product: &MatrixProduct, side: usize, y: Value) -> Result<(), Refusal> {
         let [rows, depth, columns] = product.extents;
         let (count, [pixels, kernels]) =
             (product.offsets[0].len(), if side == 1 { [rows, columns] } else { [columns, rows] });
         let [input, weights] = [1 - side, side];
         let q = product.quantizations;
         let scale = q[1].scale * q[0].scale / product.to.scale;
-        let requantization = vec![scale::requantization(0, f64::from(scale))?];
+        let requantization = vec![scale::requantization(0, f64::from(scale)).ok_or(OTHER_FACTORS)?];
         let (extents, axes, step) = self.batch(y, count, [pixels, kernels], side);
-        (extents.iter().all(|&n| n <= MAX_EXTENT)).then_some(())?;
+        check_extents(y, extents)?;
         let whole = self.feature(extents, is_signed(self.m, y), Role::Inner);
         // There are no weights for padded channels.
         self.out.net.features[whole].tile[1] = gcd(self.setting.machine.depth as usize, kernels);
-        let is_columns = product.weights(side)?;
+        let is_columns = product.weights(side).ok_or(OTHER_ORDER)?;
         for i in 0..count {
             let part = |reader: &mut Self, side: usize, [width, channels]: [usize; 2]| {
                 reader.part(product.operands[side].feature, product.offsets[side][i], [1, width, channels])
@@ -168,7 +187,7 @@ impl Reader<'_> {
             self.out.net.layers.push(layer);
         }
         self.views.insert(y, View { feature: whole, axes });
-        Some(())
+        Ok(())
     }
 
     /// The feature of the products of a batch: its extents, the axes of the value, and the rows and channels from one product to the

@@ -6,6 +6,7 @@ use super::network::Network;
 use super::residency::{Residency, TilingCosts, choose};
 use super::shape::Weighing;
 use super::steps::{NoRoom, Placement, Steps, divide};
+use gradus_ir::Refusal;
 use gradus_simulators::npu::{NpuInst, NpuMachine, Simulator};
 
 /// A compiled network.
@@ -51,8 +52,8 @@ const PLACEMENTS: [Placement; 3] = [
 ///
 /// # Errors
 /// A layer that does not fit into the machine.
-pub fn compile(net: &Network, machine: &NpuMachine) -> Result<CompiledNetwork, String> {
-    let mut found = FastestProgram { net, machine, best: None, failure: String::new() };
+pub fn compile(net: &Network, machine: &NpuMachine) -> Result<CompiledNetwork, Refusal> {
+    let mut found = FastestProgram { net, machine, best: None, failure: None };
     let plans = (MAX_LAYERS_AGAIN / net.layers.len().max(1)).clamp(1, HALVED.len() + 2);
     for growth in GROWTHS {
         for (i, smaller) in planned_for(machine).enumerate() {
@@ -66,7 +67,7 @@ pub fn compile(net: &Network, machine: &NpuMachine) -> Result<CompiledNetwork, S
         }
     }
     let FastestProgram { best, failure, .. } = found;
-    let (_, mut program) = best.ok_or(failure)?;
+    let (_, mut program) = best.ok_or(failure.unwrap_or("no program".into()))?;
     program.constants = image(net, &program.residency, &program.steps.ddr, machine);
     Ok(program)
 }
@@ -78,21 +79,19 @@ struct FastestProgram<'a> {
     /// Its cycles, and the program without constants.
     best: Option<(u64, CompiledNetwork)>,
     /// The reason if there is no program.
-    failure: String,
+    failure: Option<Refusal>,
 }
 
 impl FastestProgram<'_> {
     /// Tries the programs that are planned for a machine with no more of anything.
-    fn plan(&mut self, smaller: &NpuMachine, growth: usize) -> Result<(), String> {
+    fn plan(&mut self, smaller: &NpuMachine, growth: usize) -> Result<(), Refusal> {
         let mut costs = TilingCosts::new(self.net.layers.len());
         for by in WEIGHINGS {
             let (steps, residency) = match fit(self.net, smaller, by, growth, &mut costs) {
                 Ok(fitted) => fitted,
-                Err(why) => {
+                Err(refusal) => {
                     // The machine itself comes first.
-                    if self.failure.is_empty() {
-                        self.failure = why;
-                    }
+                    self.failure.get_or_insert(refusal);
                     continue;
                 }
             };
@@ -101,7 +100,7 @@ impl FastestProgram<'_> {
             }
             let instructions = emit(self.net, &residency, &steps, self.machine);
             let simulator = Simulator::new(self.machine.clone());
-            let cycles = simulator.time(&instructions).map_err(|fault| fault.to_string())?.cycles;
+            let cycles = simulator.time(&instructions).map_err(|_| "a program that the simulator refuses")?.cycles;
             if self.best.as_ref().is_none_or(|(least, _)| cycles < *least) {
                 self.best = Some((cycles, CompiledNetwork { instructions, constants: Vec::new(), residency, steps }));
             }
@@ -140,7 +139,7 @@ fn fit(
     by: Weighing,
     growth: usize,
     costs: &mut TilingCosts,
-) -> Result<(Steps, Residency), String> {
+) -> Result<(Steps, Residency), Refusal> {
     let mut slack = vec![0; net.layers.len()];
     loop {
         let residency = choose(net, machine, &slack, by, costs)?;

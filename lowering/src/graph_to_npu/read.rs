@@ -4,11 +4,12 @@ use super::network::{BlockOrder, FeatureId, FeatureInfo, Layer, Network, PartOf,
 use super::scale::Fit;
 use super::view::{CHANNELS, COLUMNS, ChannelOrder, Digit, ROWS, View};
 use crate::emit::source_name;
+use crate::operands;
 use gradus_dialects::graph::{
     ConcatOp, FlattenOp, QLinearAddOp, QLinearConvOp, QLinearMatMulOp, QLinearMulOp, ReshapeOp, SqueezeOp, TableOp,
     TransposeOp, UnsqueezeOp,
 };
-use gradus_ir::{DType, Module, Op, OpDecl, OpInfo, Tensor, Value};
+use gradus_ir::{DType, Module, Op, OpDecl, OpInfo, Refusal, Value};
 use gradus_simulators::npu::NpuMachine;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -30,25 +31,51 @@ pub const OPS: &[&OpInfo] = &[
 /// Ops that give the same bytes other axes.
 const VIEWS: &[&OpInfo] = &[TransposeOp::INFO, ReshapeOp::INFO, FlattenOp::INFO, SqueezeOp::INFO, UnsqueezeOp::INFO];
 
+/// The rule of operands that an op reads element by element, or joins.
+pub(super) const OTHER_AXES: &str = "axes that are other rows, columns or channels than those of another operand";
+/// The rule of operands whose axes are not in the order of the op.
+pub(super) const OTHER_ORDER: &str = "axes that are not its rows, columns and channels in the order of the op";
+/// The rule of values that no op of the program makes a feature.
+const NO_FEATURE: &str = "a value that is no feature";
+/// The rule of ops without an axis.
+pub(super) const NO_AXIS: &str = "no axis";
+
 /// Largest extent of a feature.
 pub const MAX_EXTENT: usize = 1 << 15;
 /// Largest number of axes.
 const MAX_AXES: usize = 6;
 
 /// The extents of a tensor of bytes.
-pub fn extents(m: &Module, value: Value) -> Option<Vec<usize>> {
+pub fn extents(m: &Module, value: Value) -> Result<Vec<usize>, Refusal> {
     let ty = m.value_type(value);
-    let (bytes, extents) = (m.ctx.dtype(m.ctx.element_type(ty))?, m.ctx.static_shape(ty)?);
-    let fits = extents.len() <= MAX_AXES && extents.iter().all(|&d| (1..=MAX_EXTENT as i64).contains(&d));
-    (matches!(bytes, DType::I8 | DType::U8) && fits).then(|| extents.iter().map(|&d| d as usize).collect())
+    if !matches!(m.ctx.dtype(m.ctx.element_type(ty)), Some(DType::I8 | DType::U8)) {
+        return Err(Refusal::of(value, "elements other than bytes"));
+    }
+    let extents = operands::extents(m, value)?;
+    if extents.len() > MAX_AXES {
+        return Err(Refusal::of(value, "{} axes, more than {}").with([extents.len(), MAX_AXES]));
+    }
+    let fits = extents.iter().all(|&d| d <= MAX_EXTENT);
+    fits.then_some(extents).ok_or(Refusal::of(value, "an extent of more than {}").with([MAX_EXTENT]))
 }
 
-/// Whether an op could run on the machine.
-pub fn is_candidate(m: &Module, op: Op) -> bool {
-    let has_order = |shape: Vec<usize>| {
-        [ChannelOrder::ChannelsFirst, ChannelOrder::ChannelsLast].iter().any(|o| o.of(&shape).is_some())
-    };
-    m.is_one_of(op, OPS) && m.results(op).all(|v| extents(m, v).is_some_and(has_order))
+/// Checks that an op could run on the machine, whatever the others are.
+pub fn check(m: &Module, op: Op) -> Result<(), Refusal> {
+    m.is_one_of(op, OPS).then_some(()).ok_or("not an op of the npu")?;
+    for value in m.results(op) {
+        let shape = extents(m, value)?;
+        let found = [ChannelOrder::ChannelsFirst, ChannelOrder::ChannelsLast].iter().find_map(|order| order.of(&shape));
+        found.ok_or_else(|| without_order(value, &shape))?;
+    }
+    Ok(())
+}
+
+/// The refusal of a tensor that is no image and no matrix.
+fn without_order(value: Value, shape: &[usize]) -> Refusal {
+    match shape {
+        [images, ..] if shape.len() > 2 && *images > 1 => Refusal::of(value, "a batch of {} images").with([*images]),
+        _ => Refusal::of(value, "{} axes").with([shape.len()]),
+    }
 }
 
 /// Whether bytes of a tensor are signed.
@@ -125,18 +152,19 @@ pub struct Reader<'m> {
     pub(super) views: FxHashMap<Value, View>,
     /// The ops of the program.
     ops: &'m FxHashSet<Op>,
-    /// An op before the one that is read because of which it cannot be computed.
-    pub blamed: Option<Op>,
 }
 
 impl<'m> Reader<'m> {
     /// Creates a reader of the ops of a program.
     pub fn new(m: &'m Module, setting: &'m Setting<'m>, ops: &'m FxHashSet<Op>) -> Reader<'m> {
-        Reader { m, setting, out: Read::default(), views: FxHashMap::default(), ops, blamed: None }
+        Reader { m, setting, out: Read::default(), views: FxHashMap::default(), ops }
     }
 
-    /// Reads an op. `None` if the machine does not compute it.
-    pub fn read(&mut self, op: Op) -> Option<()> {
+    /// Reads an op.
+    ///
+    /// # Errors
+    /// The reason why the machine does not compute it. The reader is useless then.
+    pub fn read(&mut self, op: Op) -> Result<(), Refusal> {
         let m = self.m;
         if let Some(conv) = QLinearConvOp::cast(m, op) {
             return self.conv(conv);
@@ -154,11 +182,6 @@ impl<'m> Reader<'m> {
             return self.concat(concat);
         }
         self.view(op)
-    }
-
-    /// The elements of a constant.
-    pub(super) fn constant(&self, value: Value) -> Option<Tensor> {
-        self.m.ctx.dense_tensor(self.m.constant(value)?)
     }
 
     /// The extents of the feature of a view.
@@ -216,13 +239,12 @@ impl<'m> Reader<'m> {
     }
 
     /// The view of a value that is not constant; operands of the program get an order, the preferred one by default.
-    pub(super) fn view_of(&mut self, value: Value, order: Option<ChannelOrder>) -> Option<View> {
+    pub(super) fn view_of(&mut self, value: Value, order: Option<ChannelOrder>) -> Result<View, Refusal> {
         if let Some(view) = self.views.get(&value) {
-            return Some(view.clone());
+            return Ok(view.clone());
         }
-        let is_inner = self.m.defining_op(value).is_some_and(|op| self.ops.contains(&op));
-        if is_inner || self.m.constant(value).is_some() {
-            return None;
+        if self.m.constant(value).is_some() {
+            return Err(Refusal::of(value, "a constant instead of a feature"));
         }
         let order = order.unwrap_or_else(|| self.preferred(value));
         let is_divided = order == ChannelOrder::ChannelsLast && !self.reaches_product(value);
@@ -230,10 +252,11 @@ impl<'m> Reader<'m> {
     }
 
     /// The view of a value whose elements are those of a known view, or are repeated along rows and columns to be.
-    pub(super) fn view_like(&mut self, value: Value, like: &View) -> Option<View> {
+    pub(super) fn view_like(&mut self, value: Value, like: &View) -> Result<View, Refusal> {
         if self.views.contains_key(&value) {
-            let view = self.view_of(value, None).filter(|view| view.repeats_to(like))?;
-            return (self.extents_of(&view)[2] == self.extents_of(like)[2]).then_some(view);
+            let view = self.view_of(value, None)?;
+            let fits = view.repeats_to(like) && self.extents_of(&view)[2] == self.extents_of(like)[2];
+            return fits.then_some(view).ok_or(Refusal::of(value, OTHER_AXES));
         }
         let shape = extents(self.m, value)?;
         for (order, is_divided) in [
@@ -246,62 +269,74 @@ impl<'m> Reader<'m> {
                 divide_columns(&mut extents, &mut axes);
             }
             if extents[2] == self.extents_of(like)[2] && (View { axes, ..*like }).repeats_to(like) {
-                self.m.constant(value).is_none().then_some(())?;
                 return self.operand(value, order, is_divided);
             }
         }
-        None
+        Err(Refusal::of(value, OTHER_AXES))
     }
 
     /// Adds an operand of the program. `is_divided`: with its columns in several rows.
-    fn operand(&mut self, value: Value, order: ChannelOrder, is_divided: bool) -> Option<View> {
+    fn operand(&mut self, value: Value, order: ChannelOrder, is_divided: bool) -> Result<View, Refusal> {
         if self.m.defining_op(value).is_some_and(|op| self.ops.contains(&op)) {
-            return None;
+            return Err(Refusal::of(value, NO_FEATURE));
         }
-        let (mut extents, mut axes) = order.of(&extents(self.m, value)?)?;
+        let (mut extents, mut axes) = self.ordered_extents(value, order)?;
         if is_divided {
             divide_columns(&mut extents, &mut axes);
         }
-        let fits = extents.iter().all(|&n| n <= MAX_EXTENT);
+        check_extents(value, extents)?;
         let role = Role::Operand(self.out.operands.len());
-        let feature = fits.then(|| self.feature(extents, is_signed(self.m, value), role))?;
+        let feature = self.feature(extents, is_signed(self.m, value), role);
         self.out.operands.push((value, feature, Packing::Blocks(order)));
         let view = View { feature, axes };
         self.views.insert(value, view.clone());
-        Some(view)
+        Ok(view)
+    }
+
+    /// The extents of the feature of a value in an order, and the digits of its axes.
+    pub(super) fn ordered_extents(
+        &self,
+        value: Value,
+        order: ChannelOrder,
+    ) -> Result<([usize; 3], Vec<Vec<Digit>>), Refusal> {
+        let shape = extents(self.m, value)?;
+        order.of(&shape).ok_or_else(|| without_order(value, &shape))
     }
 
     /// The view of a value whose axes are those of an order. Otherwise the op is blamed that changed them.
-    pub(super) fn ordered(&mut self, value: Value, order: ChannelOrder) -> Option<View> {
+    pub(super) fn ordered(&mut self, value: Value, order: ChannelOrder) -> Result<View, Refusal> {
         let view = self.view_of(value, Some(order))?;
-        let (_, axes) = order.of(&extents(self.m, value)?)?;
-        if view.axes == axes { Some(view) } else { self.blame(value) }
+        let (_, axes) = self.ordered_extents(value, order)?;
+        if view.axes == axes { Ok(view) } else { Err(self.blame(&[value], Refusal::of(value, OTHER_ORDER))) }
     }
 
-    /// Blames the op that gave a value its axes, if it did.
-    pub(super) fn blame<T>(&mut self, value: Value) -> Option<T> {
-        let made = self.m.defining_op(value).filter(|&op| self.m.is_one_of(op, VIEWS) && self.ops.contains(&op));
-        self.blamed = self.blamed.or(made);
-        None
+    /// The refusal of the op that gave one of these values axes which their reader cannot have; `otherwise`, if none did.
+    pub(super) fn blame(&self, values: &[Value], otherwise: Refusal) -> Refusal {
+        let is_view = |op: &Op| self.m.is_one_of(*op, VIEWS) && self.ops.contains(op);
+        let made = values.iter().find_map(|&value| self.m.defining_op(value).filter(is_view));
+        made.map_or(otherwise, |op| Refusal::of_other(op, "axes that a reader of its result cannot have"))
     }
 
-    fn concat(&mut self, op: ConcatOp) -> Option<()> {
+    fn concat(&mut self, op: ConcatOp) -> Result<(), Refusal> {
         let (m, y) = (self.m, self.m.result(op.0, 0));
         let rank = extents(m, y)?.len();
-        let axis = usize::try_from(m.args(op.0)?.int("axis")?.rem_euclid(rank as i64)).ok()?;
+        let axis = m.args(op.0).and_then(|args| args.int("axis")).ok_or(NO_AXIS)?;
+        let axis = axis.rem_euclid(rank as i64) as usize;
         let parts: Vec<Value> = m.operands(op.0).to_vec();
-        let views = parts.iter().map(|&v| self.view_of(v, None)).collect::<Option<Vec<_>>>()?;
+        let views = parts.iter().map(|&v| self.view_of(v, None)).collect::<Result<Vec<_>, _>>()?;
         let channels: Vec<usize> = views.iter().map(|view| self.extents_of(view)[2]).collect();
-        let [height, width, _] = self.extents_of(views.first()?);
+        let [height, width, _] = self.extents_of(views.first().ok_or("no operands")?);
         let others = |axes: &[Vec<Digit>]| [&axes[..axis], &axes[axis + 1..]].concat();
-        for (view, &channels) in views.iter().zip(&channels) {
+        for ((view, &channels), &value) in views.iter().zip(&channels).zip(&parts) {
             let is_same = self.extents_of(view)[..2] == [height, width] && others(&view.axes) == others(&views[0].axes);
-            if !is_same || !view.is_axis(axis, CHANNELS, channels) {
-                return None;
+            if !view.is_axis(axis, CHANNELS, channels) {
+                return Err(Refusal::of_attr("axis", "a concatenation along another axis than that of the channels"));
             }
+            is_same.then_some(()).ok_or(Refusal::of(value, OTHER_AXES))?;
         }
         let all = channels.iter().sum::<usize>();
-        let whole = (all <= MAX_EXTENT).then(|| self.feature([height, width, all], is_signed(m, y), Role::Inner))?;
+        check_extents(y, [height, width, all])?;
+        let whole = self.feature([height, width, all], is_signed(m, y), Role::Inner);
         let (depth, mut first) = (self.setting.machine.depth as usize, 0);
         let block = channels.iter().fold(depth, |n, &c| gcd(n, c));
         self.out.net.features[whole].tile[1] = block;
@@ -322,7 +357,7 @@ impl<'m> Reader<'m> {
         let mut axes = views[0].axes.clone();
         axes[axis] = if all == 1 { Vec::new() } else { vec![Digit { axis: CHANNELS, extent: all, stride: 1 }] };
         self.views.insert(y, View { feature: whole, axes });
-        Some(())
+        Ok(())
     }
 
     /// Whether a feature may be a part of another one: no program reads it, one layer writes all of it, and none takes its bytes as
@@ -345,29 +380,30 @@ impl<'m> Reader<'m> {
     }
 
     /// An op that gives the bytes of a feature other axes.
-    fn view(&mut self, op: Op) -> Option<()> {
+    fn view(&mut self, op: Op) -> Result<(), Refusal> {
         let m = self.m;
-        m.is_one_of(op, VIEWS).then_some(())?;
-        let (x, y) = (*m.operands(op).first()?, m.result(op, 0));
+        let (x, y) = (m.operands(op)[0], m.result(op, 0));
         let (view, shape) = (self.view_of(x, None)?, extents(m, y)?);
         let view = if TransposeOp::cast(m, op).is_some() {
             let reversed = || (0..view.axes.len() as i64).rev().collect();
-            let perm = m.args(op)?.ints("perm").filter(|perm| !perm.is_empty()).unwrap_or_else(reversed);
-            view.transposed(&perm.iter().map(|&i| usize::try_from(i).ok()).collect::<Option<Vec<_>>>()?)?
+            let perm = m.args(op).and_then(|args| args.ints("perm")).filter(|perm| !perm.is_empty());
+            let perm: Vec<usize> = perm.unwrap_or_else(reversed).iter().map(|&i| i as usize).collect();
+            view.transposed(&perm).ok_or(Refusal::of_attr("perm", "no permutation"))?
         } else {
-            view.reshaped(&shape)?
+            view.reshaped(&shape).ok_or(Refusal::of(y, "a reshape that cuts an axis of a feature elsewhere"))?
         };
         // The host moves the bytes of its own tensors.
         let is_plain = |order: ChannelOrder| order.of(&shape).is_some_and(|(_, axes)| axes == view.axes);
         let is_inner = !matches!(self.out.net.features[view.feature].role, Role::Operand(_));
         let is_kept = is_inner || [ChannelOrder::ChannelsFirst, ChannelOrder::ChannelsLast].into_iter().any(is_plain);
-        is_kept.then(|| self.views.insert(y, view))?;
-        Some(())
+        is_kept.then_some(()).ok_or(Refusal::of(x, "bytes of the host in another order"))?;
+        self.views.insert(y, view);
+        Ok(())
     }
 
-    /// Makes a value a result of the program, if need be a copy.
-    pub fn result(&mut self, value: Value) -> Option<()> {
-        let mut view = self.views.get(&value)?.clone();
+    /// Makes a value that an op computes a result of the program, if need be a copy.
+    pub fn result(&mut self, value: Value, op: Op) -> Result<(), Refusal> {
+        let mut view = self.views.get(&value).ok_or(Refusal::of(value, NO_FEATURE))?.clone();
         let (id, net) = (view.feature, &self.out.net);
         let is_read = net.layers.iter().flat_map(Layer::reads).any(|read| net.root(read).0 == id);
         let is_whole = !net.features.iter().any(|f| f.part_of.is_some_and(|p| p.whole == id)) || !is_read;
@@ -376,7 +412,6 @@ impl<'m> Reader<'m> {
             Role::Inner if net.features[id].part_of.is_none() && is_whole => self.out.results.len(),
             _ => {
                 view.feature = self.feature(self.extents_of(&view), is_signed(self.m, value), Role::Inner);
-                let op = self.m.defining_op(value)?;
                 let copied = View { feature: id, axes: Vec::new() };
                 let layer = Layer { output: view.feature, ..self.identity(op, &copied) };
                 self.out.net.layers.push(layer);
@@ -388,7 +423,7 @@ impl<'m> Reader<'m> {
             self.out.results.push(view.feature);
         }
         self.out.values.push((value, i, view));
-        Some(())
+        Ok(())
     }
 
     /// A layer that copies a feature, without an output.
@@ -403,11 +438,14 @@ impl<'m> Reader<'m> {
     }
 
     /// Returns factors, if they give the bytes of the reference or may be a step from them.
-    pub(super) fn fit<T>(&mut self, op: Op, fit: Fit<T>) -> Option<T> {
-        if fit.steps > 0 && self.setting.allow_steps {
+    pub(super) fn fit<T>(&mut self, op: Op, fit: Fit<T>) -> Result<T, Refusal> {
+        if fit.steps > 0 {
+            let rule = "factors that are not exact: results are a step from the reference for {} of {} pairs of bytes";
+            let refusal = Refusal::from(rule).with([fit.steps, 1 << 16]);
+            self.setting.allow_steps.then_some(()).ok_or(refusal)?;
             self.out.steps.push((op, fit.steps));
         }
-        (fit.steps == 0 || self.setting.allow_steps).then_some(fit.factors)
+        Ok(fit.factors)
     }
 
     /// The layer that writes a value, or the last one that writes a part of it.
@@ -429,7 +467,7 @@ impl<'m> Reader<'m> {
     }
 
     /// Lets a layer compute another value.
-    pub(super) fn replace(&mut self, layer: usize, value: Value, axes: Vec<Vec<Digit>>) -> Option<()> {
+    pub(super) fn replace(&mut self, layer: usize, value: Value, axes: Vec<Vec<Digit>>) {
         let feature = self.out.net.layers[layer].output;
         self.out.net.features[feature].signed = is_signed(self.m, value);
         self.views.retain(|_, view| view.feature != feature);
@@ -437,7 +475,6 @@ impl<'m> Reader<'m> {
         // The sum's other operand may have been computed after the layer: the layer moves behind it.
         let layer = self.out.net.layers.remove(layer);
         self.out.net.layers.push(layer);
-        Some(())
     }
 
     /// Adds a layer that computes a value.
@@ -447,17 +484,15 @@ impl<'m> Reader<'m> {
         value: Value,
         extents: [usize; 3],
         axes: Vec<Vec<Digit>>,
-    ) -> Option<()> {
-        if extents.iter().any(|&n| n > MAX_EXTENT) {
-            return None;
-        }
+    ) -> Result<(), Refusal> {
+        check_extents(value, extents)?;
         layer.output = self.feature(extents, is_signed(self.m, value), Role::Inner);
         if layer.depthwise {
             self.out.net.features[layer.output].tile = self.out.net.features[layer.input].tile;
         }
         self.views.insert(value, View { feature: layer.output, axes });
         self.out.net.layers.push(layer);
-        Some(())
+        Ok(())
     }
 
     /// Returns the program.
@@ -468,6 +503,12 @@ impl<'m> Reader<'m> {
         }
         self.out
     }
+}
+
+/// Checks that the fields of instructions hold the extents of the feature of a value.
+pub(super) fn check_extents(value: Value, extents: [usize; 3]) -> Result<(), Refusal> {
+    let fits = extents.iter().all(|&n| n <= MAX_EXTENT);
+    fits.then_some(()).ok_or(Refusal::of(value, "a feature with an extent of more than {}").with([MAX_EXTENT]))
 }
 
 /// The most columns of rows of tokens.

@@ -7,6 +7,7 @@ use super::network::{FeatureId, Layer, Network, Role, Weights};
 use super::price::Prices;
 use super::shape::{ALIGNMENT, Cost, LayerShape, Resident, Tiling, Weighing};
 use super::tiling::{cascades, frontier};
+use gradus_ir::Refusal;
 use gradus_plan::{Budget, Buffer, Pool, Problem, plan};
 use gradus_simulators::npu::NpuMachine;
 use std::collections::BTreeMap;
@@ -225,7 +226,7 @@ impl ResidencyChooser<'_> {
     }
 
     /// Moves features to DDR until each layer has a tiling.
-    fn make_room(&mut self) -> Result<(), String> {
+    fn make_room(&mut self) -> Result<(), Refusal> {
         while let Some(index) = (0..self.net.layers.len()).find(|&index| self.best(index).is_none()) {
             let live = self.lifetimes.clone();
             let is_live = |&id: &FeatureId| (live[id].0..=live[id].1).contains(&index);
@@ -238,13 +239,11 @@ impl ResidencyChooser<'_> {
                 best = best.filter(|least| *least <= key).or(Some(key));
             }
             let Some((_, id)) = best else {
-                let (layer, bytes) = (&self.net.layers[index], self.machine.sram_bytes);
+                let (layer, bytes) = (&self.net.layers[index], self.machine.sram_bytes as usize);
                 let [input, output] = [layer.input, layer.output].map(|id| self.net.features[id].pitch());
-                return Err(format!(
-                    "layer '{}' has no tiles that fit into {bytes} bytes of SRAM: a row of its input has {input} bytes, one of \
-                     its output {output}",
-                    layer.name
-                ));
+                let rule = "a program with a layer of no tiles that fit into {} bytes of SRAM: rows of its input have {} bytes, those \
+                            of its output {}";
+                return Err(Refusal::from(rule).with([bytes, input, output]));
             };
             self.toggle(id);
         }
@@ -325,7 +324,7 @@ pub fn choose(
     slack: &[usize],
     by: Weighing,
     costs: &mut TilingCosts,
-) -> Result<Residency, String> {
+) -> Result<Residency, Refusal> {
     let lifetimes = lifetimes(net);
     let is_resident = |id: FeatureId| {
         let has_memory = net.root(id).0 == id && lifetimes[id].0 != usize::MAX;
@@ -363,7 +362,8 @@ pub fn choose(
         // The bytes suffice, but the planner found no offsets: the largest feature leaves.
         let largest = candidates.iter().copied().filter(|&id| chooser.resident[id]);
         let Some(id) = largest.max_by_key(|&id| net.features[id].sram_bytes()) else {
-            return Err(format!("features do not fit into {} bytes of SRAM", machine.sram_bytes));
+            return Err(Refusal::from("a program whose features do not fit into {} bytes of SRAM")
+                .with([machine.sram_bytes as usize]));
         };
         chooser.toggle(id);
     }

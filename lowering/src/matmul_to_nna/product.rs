@@ -2,9 +2,10 @@
 
 use super::im2col::PatchedImage;
 use crate::emit::Emitter;
+use crate::operands::{constant, extents, scale, scales, zero_point};
 use gradus_dialects::graph::{ConvIntegerOp, MatMulIntegerOp, QLinearConvOp, QLinearMatMulOp, convolution};
 use gradus_dialects::nna::MatMulOp;
-use gradus_ir::{DType, Module, Op, OpDecl, Tensor, Type, Value};
+use gradus_ir::{DType, Module, Op, OpDecl, Refusal, Tensor, Type, Value};
 use gradus_simulators::nna::{CHANNELS, Mapping, Shape, scale_of};
 
 /// Largest sum that floats of 53 bits scale exactly, by factors of 24 bits.
@@ -63,11 +64,11 @@ enum Filters {
 }
 
 impl Lowered {
-    /// Returns the ways in which an op can be lowered; `None` for other ops.
-    pub fn of(m: &Module, op: Op) -> Option<Vec<Lowered>> {
+    /// Returns the ways in which an op can be lowered, at least one.
+    pub fn of(m: &Module, op: Op) -> Result<Vec<Lowered>, Refusal> {
         if let Some(op) = MatMulOp::cast(m, op) {
-            let mapping = m.ctx.as_int(op.mapping(m)?)?;
-            let mapping = if mapping == 0 { Mapping::Diagonal } else { Mapping::Dense };
+            let is_diagonal = op.mapping(m).and_then(|attr| m.ctx.as_int(attr)) == Some(0);
+            let mapping = if is_diagonal { Mapping::Diagonal } else { Mapping::Dense };
             let operands = [op.a(m), op.b(m)];
             return matrices(m, operands, [op.a_zero_point(m), op.b_zero_point(m)], None, Some(mapping), op.y(m));
         }
@@ -85,7 +86,7 @@ impl Lowered {
             let operands = [op.x(m), op.w(m)];
             return convolve(m, op.0, operands, [op.x_zero_point(m), op.w_zero_point(m)], None, None, op.y(m));
         }
-        let op = QLinearConvOp::cast(m, op)?;
+        let op = QLinearConvOp::cast(m, op).ok_or("not a product of integers")?;
         let zeros = [Some(op.x_zero_point(m)), Some(op.w_zero_point(m))];
         let requantize = requantize(m, [op.x_scale(m), op.w_scale(m), op.y_scale(m)], op.y_zero_point(m))?;
         convolve(m, op.0, [op.x(m), op.w(m)], zeros, op.b(m), Some(&requantize), op.y(m))
@@ -148,45 +149,36 @@ impl Lowered {
     }
 }
 
-/// Returns the elements of a constant.
-fn constant(m: &Module, value: Value) -> Option<Tensor> {
-    m.ctx.dense_tensor(m.constant(value)?)
-}
-
 /// Returns the requantization by `a_scale * b_scale / y_scale`, each rounded to f32, if all are constant. A list of scales is
 /// that of `b`.
-fn requantize(m: &Module, [a, b, y]: [Value; 3], zero: Value) -> Option<Requantize> {
-    let scales = |value: Value| {
-        let tensor = constant(m, value).filter(|tensor| tensor.dtype() == DType::F32)?;
-        Some(tensor.as_slice::<f32>().into_owned())
-    };
-    let (a, b, y, zero) = (scales(a)?, scales(b)?, scales(y)?, constant(m, zero)?);
-    let (&[a], &[y], 1) = (&a[..], &y[..], zero.len()) else { return None };
-    let scales: Vec<f32> = b.iter().map(|b| b * a / y).collect();
-    scales.iter().copied().try_for_each(|scale| scale_of(scale).map(drop))?;
-    let offset = if zero.dtype() == DType::U8 { 128.0 } else { 0.0 };
-    Some(Requantize { zero: (zero.to_f64()[0] - offset) as i8, scales })
+fn requantize(m: &Module, [a, b, y]: [Value; 3], zero: Value) -> Result<Requantize, Refusal> {
+    let (left, factors, result) = (scale(m, a)?, scales(m, b)?, scale(m, y)?);
+    let scales: Vec<f32> = factors.iter().map(|factor| factor * left / result).collect();
+    let is_known = scales.iter().all(|&scale| scale_of(scale).is_some());
+    is_known.then_some(()).ok_or("a scale that the factors of the machine do not reach")?;
+    let is_unsigned = constant(m, zero)?.dtype() == DType::U8;
+    let offset = if is_unsigned { 128 } else { 0 };
+    Ok(Requantize { zero: (zero_point(m, zero)? - offset) as i8, scales })
 }
 
 /// Whether bytes are signed, and their zero point is absent or a constant of zeros.
 fn is_symmetric(m: &Module, x: Value, zero: Option<Value>) -> bool {
     let is_signed = m.ctx.dtype(m.ctx.element_type(m.value_type(x))) == Some(DType::I8);
-    let is_zero = |zero| constant(m, zero).is_some_and(|zero| zero.to_f64().iter().all(|&z| z == 0.0));
+    let is_zero = |zero| constant(m, zero).is_ok_and(|zero| zero.to_f64().iter().all(|&z| z == 0.0));
     is_signed && zero.is_none_or(is_zero)
 }
 
-/// Whether sums of `depth` products plus a bias stay in range: that of 32 bits, or that in which scaling is exact.
-fn fits(m: &Module, depth: usize, bias: Option<Value>, is_scaled: bool) -> bool {
+/// Checks that sums of `depth` products plus a bias, if they are scaled, stay in the range in which scaling is exact.
+fn check_sums(m: &Module, depth: usize, bias: Option<Value>, is_scaled: bool) -> Result<(), Refusal> {
+    if !is_scaled {
+        return Ok(());
+    }
     let largest = match bias {
-        None => Some(0),
-        Some(bias) => constant(m, bias).map(|bias| bias.to_f64().iter().fold(0.0, |a: f64, b| a.max(b.abs())) as u64),
+        None => 0,
+        Some(bias) => constant(m, bias)?.to_f64().iter().fold(0.0, |a: f64, b| a.max(b.abs())) as u64,
     };
     let products = depth as u64 * (255 * 255);
-    !is_scaled || largest.is_some_and(|largest| products + largest < MAX_SUM)
-}
-
-fn extents(m: &Module, value: Value) -> Option<Vec<usize>> {
-    m.ctx.static_shape(m.value_type(value))?.iter().map(|&d| usize::try_from(d).ok().filter(|&d| d > 0)).collect()
+    (products + largest < MAX_SUM).then_some(()).ok_or("sums that may exceed 2^29".into())
 }
 
 /// Returns a product and that of the transposes, where zero points and scales allow them.
@@ -197,11 +189,13 @@ fn matrices(
     requantize: Option<&Requantize>,
     mapping: Option<Mapping>,
     y: Value,
-) -> Option<Vec<Lowered>> {
-    let (&[rows, depth], &[_, columns]) = (&extents(m, a)?[..], &extents(m, b)?[..]) else { return None };
-    if !fits(m, depth, None, requantize.is_some()) {
-        return None;
-    }
+) -> Result<Vec<Lowered>, Refusal> {
+    let matrix = |value: Value| match extents(m, value)?[..] {
+        [rows, columns] => Ok([rows, columns]),
+        ref dims => Err(Refusal::of(value, "{} axes").with([dims.len()])),
+    };
+    let ([rows, depth], [_, columns]) = (matrix(a)?, matrix(b)?);
+    check_sums(m, depth, None, requantize.is_some())?;
     let initial = !is_symmetric(m, a, a_zero) || !is_symmetric(m, b, b_zero);
     let element = m.ctx.element_type(m.value_type(y));
     let lowered = |is_transposed: bool| {
@@ -228,7 +222,8 @@ fn matrices(
     let has_scales = requantize.is_some_and(|r| r.scales.len() > 1);
     let straight = if has_scales { None } else { lowered(false) };
     let turned = if mapping.is_some() { None } else { lowered(true) };
-    Some(straight.into_iter().chain(turned).collect())
+    let both: Vec<Lowered> = straight.into_iter().chain(turned).collect();
+    (!both.is_empty()).then_some(both).ok_or(Refusal::from("scales of columns in a given mapping"))
 }
 
 /// Returns the product of a convolution's filters and patches, and its divisions into products of some groups each.
@@ -240,24 +235,26 @@ fn convolve(
     bias: Option<Value>,
     requantize: Option<&Requantize>,
     y: Value,
-) -> Option<Vec<Lowered>> {
-    let (groups, window) = convolution(m, op).ok()?;
-    let (&[batch, channels, ..], &[rows, ..]) = (&extents(m, x)?[..], &extents(m, w)?[..]) else { return None };
-    let result = m.ctx.static_shape(m.value_type(y))?.to_vec();
-    let pad = match x_zero {
-        Some(zero) if m.ctx.static_shape(m.value_type(zero)).is_none_or(|dims| !dims.is_empty()) => None,
-        zero => Some(zero),
-    }?;
+) -> Result<Vec<Lowered>, Refusal> {
+    let (groups, window) = convolution(m, op).map_err(|_| "a window that its operands do not have")?;
+    let (image, filters) = (extents(m, x)?, extents(m, w)?);
+    let (&[batch, channels, ..], &[rows, ..]) = (&image[..], &filters[..]) else {
+        return Err(Refusal::of(x, "{} axes").with([image.len()]));
+    };
+    let result = m.ctx.static_shape(m.value_type(y)).ok_or(Refusal::of(y, "an unknown extent"))?.to_vec();
+    let is_scalar = |zero: &Value| m.ctx.static_shape(m.value_type(*zero)).is_some_and(<[i64]>::is_empty);
+    if let Some(zero) = x_zero.filter(|zero| !is_scalar(zero)) {
+        return Err(Refusal::of(zero, "a zero point of padding that is not a scalar"));
+    }
     let initial = bias.is_some() || !is_symmetric(m, x, x_zero) || !is_symmetric(m, w, w_zero);
     let lowered = |parts: usize| {
-        let image = PatchedImage { value: x, pad, batch, channels, window: window.clone() };
+        let image = PatchedImage { value: x, pad: x_zero, batch, channels, window: window.clone() };
         let depth = channels / parts * image.taps();
         let shape = Shape { rows: rows / parts, depth, columns: batch * image.positions() };
-        if shape.columns == 0 || !fits(m, shape.depth, bias, requantize.is_some()) {
-            return None;
-        }
+        (shape.columns > 0).then_some(()).ok_or(Refusal::of(y, "an extent of 0"))?;
+        check_sums(m, shape.depth, bias, requantize.is_some())?;
         let filters = if groups == parts { Filters::Whole(w) } else { grouped(m, w, w_zero, groups / parts, shape)? };
-        Some(Lowered {
+        Ok(Lowered {
             shape,
             parts,
             mapping: None,
@@ -270,7 +267,18 @@ fn convolve(
             kind: ProductInputs::Convolution { filters, image: Box::new(image), result: result.clone() },
         })
     };
-    Some(parts(groups, rows).into_iter().filter_map(lowered).collect())
+    // If none is possible, the last one has the fewest channels.
+    let (mut possible, mut refused) = (Vec::new(), None);
+    for parts in parts(groups, rows) {
+        match lowered(parts) {
+            Ok(lowered) => possible.push(lowered),
+            Err(refusal) => refused = Some(refusal),
+        }
+    }
+    match refused.filter(|_| possible.is_empty()) {
+        Some(refusal) => Err(refusal),
+        None => Ok(possible),
+    }
 }
 
 /// Returns the numbers of products into which a convolution with groups may be divided; cost chooses among them. 1: one product, with
@@ -286,7 +294,7 @@ fn parts(groups: usize, rows: usize) -> Vec<usize> {
 }
 
 /// Returns constant filters of products of `groups` groups each, with zero points for the channels of other groups.
-fn grouped(m: &Module, w: Value, zero: Option<Value>, groups: usize, shape: Shape) -> Option<Filters> {
+fn grouped(m: &Module, w: Value, zero: Option<Value>, groups: usize, shape: Shape) -> Result<Filters, Refusal> {
     let tensor = constant(m, w)?;
     let zeros = match zero {
         Some(zero) => constant(m, zero)?.bytes().to_vec(),
@@ -297,9 +305,11 @@ fn grouped(m: &Module, w: Value, zero: Option<Value>, groups: usize, shape: Shap
     let mut bytes = Vec::with_capacity(num_rows * shape.depth);
     for (row, filter) in tensor.bytes().chunks_exact(of_group).enumerate() {
         let start = bytes.len();
-        bytes.resize(start + shape.depth, if zeros.len() == 1 { zeros[0] } else { *zeros.get(row)? });
+        let of_row = zeros.get(if zeros.len() == 1 { 0 } else { row });
+        bytes.resize(start + shape.depth, *of_row.ok_or("zero points of other rows")?);
         bytes[start + row % shape.rows / rows * of_group..][..of_group].copy_from_slice(filter);
     }
-    let tensor = Tensor::new(tensor.dtype(), vec![num_rows, shape.depth], bytes.into()).ok()?;
-    Some(Filters::Constant(tensor, m.ctx.element_type(m.value_type(w))))
+    let tensor = Tensor::new(tensor.dtype(), vec![num_rows, shape.depth], bytes.into());
+    let tensor = tensor.map_err(|_| Refusal::of(w, "filters of other groups"))?;
+    Ok(Filters::Constant(tensor, m.ctx.element_type(m.value_type(w))))
 }

@@ -4,11 +4,16 @@ use super::quantization::{Quantization, Quantized};
 use super::table::Lookup;
 use crate::emit::Emitter;
 use gradus_dialects::graph::{AddOp, ConcatOp, MulOp, QLinearAddOp, QLinearMulOp, SumOp};
-use gradus_ir::{Attr, Module, Op, OpDecl, OpInfo, Type, Value};
+use gradus_ir::{Attr, Module, Op, OpDecl, OpInfo, Refusal, Type, Value};
 
 /// The binary ops, with those on quantized tensors.
 const BINARY: [(&OpInfo, &OpInfo); 3] =
     [(AddOp::INFO, QLinearAddOp::INFO), (SumOp::INFO, QLinearAddOp::INFO), (MulOp::INFO, QLinearMulOp::INFO)];
+
+/// Returns the op on quantized tensors for a binary op; `None` of other ops.
+pub(super) fn integer_form(m: &Module, op: Op) -> Option<&'static OpInfo> {
+    BINARY.into_iter().find(|(float, _)| m.is_one_of(op, &[float])).map(|(_, info)| info)
+}
 
 /// A binary op on quantized tensors.
 pub(super) struct Binary {
@@ -19,11 +24,13 @@ pub(super) struct Binary {
 }
 
 impl Binary {
-    pub(super) fn of(m: &Module, op: Op, to: &Quantization) -> Option<Binary> {
-        let (_, info) = BINARY.into_iter().find(|(float, _)| m.is_one_of(op, &[float]))?;
-        let &[a, b] = m.operands(op) else { return None };
+    /// Returns the sum or product of integers, of a declaration, that an op is.
+    pub(super) fn of(m: &Module, op: Op, info: &'static OpInfo, to: &Quantization) -> Result<Binary, Refusal> {
+        let &[a, b] = m.operands(op) else {
+            return Err(Refusal::from("a sum of {} tensors").with([m.operands(op).len()]));
+        };
         let (a, b) = (Quantized::per_tensor(m, a)?, Quantized::per_tensor(m, b)?);
-        Some(Binary { info, a, b, to: to.clone() })
+        Ok(Binary { info, a, b, to: to.clone() })
     }
 
     /// Creates the op, with a result of type `ty`.
@@ -41,14 +48,13 @@ pub(super) struct Concat {
 }
 
 impl Concat {
-    pub(super) fn of(m: &Module, op: Op, to: &Quantization) -> Option<Concat> {
-        let concat = ConcatOp::cast(m, op)?;
-        let axis = m.args(concat.0)?.attr("axis")?;
+    pub(super) fn of(m: &Module, concat: ConcatOp, to: &Quantization) -> Result<Concat, Refusal> {
+        let axis = m.args(concat.0).and_then(|args| args.attr("axis")).ok_or("no axis")?;
         let part = |&value: &Value| {
             let Quantized { x, q } = Quantized::per_tensor(m, value)?;
-            Lookup::of_requantization(m, x, &q, to)
+            Lookup::of_requantization(m, x, &q, to).ok_or(Refusal::of(value, "bytes without a requantization"))
         };
-        Some(Concat { parts: m.operands(op).iter().map(part).collect::<Option<_>>()?, axis })
+        Ok(Concat { parts: m.operands(concat.0).iter().map(part).collect::<Result<_, _>>()?, axis })
     }
 
     /// Creates the op, with a result of type `ty`.

@@ -35,7 +35,7 @@ impl Moved {
         if !is_known || has_empty_windows(m, op) {
             return None;
         }
-        let Quantized { x, q } = Quantized::per_tensor(m, *m.operands(op).first()?)?;
+        let Quantized { x, q } = Quantized::per_tensor(m, *m.operands(op).first()?).ok()?;
         m.constant(x).is_none().then_some(Moved { x, q })
     }
 

@@ -2,10 +2,8 @@
 
 use super::quantization::{Quantization, Quantized, is_f32};
 use crate::emit::Emitter;
-use gradus_dialects::graph::{
-    AveragePoolOp, ConvOp, GemmOp, GlobalAveragePoolOp, MatMulOp, QLinearConvOp, QLinearMatMulOp,
-};
-use gradus_ir::{Attr, DType, Module, Op, OpDecl, Tensor, Type, Value};
+use gradus_dialects::graph::{ConvOp, GemmOp, GlobalAveragePoolOp, MatMulOp, QLinearConvOp, QLinearMatMulOp};
+use gradus_ir::{Attr, DType, Module, Op, OpArgs, OpDecl, Refusal, Tensor, Type, Value};
 
 /// Largest magnitude of a product of two differences of bytes.
 const MAX_PRODUCT: i64 = 255 * 255;
@@ -26,12 +24,18 @@ pub(super) struct Convolution {
 
 impl Convolution {
     /// Returns the convolution that an op between dequantization and quantization is.
-    pub(super) fn of(m: &Module, op: Op, to: &Quantization) -> Option<Convolution> {
-        let conv = conv(m, op, to).or_else(|| gemm(m, op, to)).or_else(|| mean(m, op, to))?;
+    pub(super) fn of(m: &Module, op: Op, to: &Quantization) -> Result<Convolution, Refusal> {
+        let args = m.args(op).ok_or("an op without a declaration")?;
+        let conv = match (ConvOp::cast(m, op), GemmOp::cast(m, op)) {
+            (Some(of), _) => conv(m, of, &args, to)?,
+            (_, Some(of)) => gemm(m, of, &args, to)?,
+            _ => mean(m, op, &args, to)?,
+        };
         let (weights, bias) = (&conv.weights.0, conv.bias.as_ref());
-        let depth = weights.len() as i64 / (*weights.shape().first()?).max(1) as i64;
+        let depth = weights.len() as i64 / weights.shape().first().copied().unwrap_or(1).max(1) as i64;
         let bias = bias.and_then(Tensor::to_i64).into_iter().flatten().map(i64::abs).max().unwrap_or(0);
-        (depth.checked_mul(MAX_PRODUCT)?.checked_add(bias)? <= i64::from(i32::MAX)).then_some(conv)
+        let largest = depth.saturating_mul(MAX_PRODUCT).saturating_add(bias);
+        (largest <= i64::from(i32::MAX)).then_some(conv).ok_or(LARGE_SUMS.into())
     }
 
     /// Creates the convolution, with a result of type `ty`.
@@ -58,31 +62,38 @@ impl Convolution {
     }
 }
 
-fn conv(m: &Module, op: Op, to: &Quantization) -> Option<Convolution> {
-    let (conv, args) = (ConvOp::cast(m, op)?, m.args(op)?);
+/// The rule of sums.
+const LARGE_SUMS: &str = "sums that may exceed 32 bits";
+
+fn conv(m: &Module, conv: ConvOp, args: &OpArgs<'_>, to: &Quantization) -> Result<Convolution, Refusal> {
     let x = Quantized::per_tensor(m, conv.x(m))?;
     let weights = Quantized::constant(m, conv.w(m), 0)?;
     let bias = match conv.b(m) {
-        Some(bias) => Some(Bias { x: &x.q, w: &weights.1, to, columns: *weights.0.shape().first()? }.of(m, bias)?),
+        Some(bias) => {
+            let columns = weights.0.shape().first().copied().unwrap_or(1);
+            Some(Bias { x: &x.q, w: &weights.1, to, columns }.of(m, bias)?)
+        }
         None => None,
     };
     let names = ["auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"];
     let attrs = names.into_iter().filter_map(|name| Some((name, args.attr(name)?))).collect();
-    Some(Convolution { x, reshaped: None, weights, bias, attrs, to: to.clone() })
+    Ok(Convolution { x, reshaped: None, weights, bias, attrs, to: to.clone() })
 }
 
 /// Returns a matrix product with a bias as a convolution of images of one pixel, `[M, K, 1]`.
-fn gemm(m: &Module, op: Op, to: &Quantization) -> Option<Convolution> {
-    let (gemm, args) = (GemmOp::cast(m, op)?, m.args(op)?);
+fn gemm(m: &Module, gemm: GemmOp, args: &OpArgs<'_>, to: &Quantization) -> Result<Convolution, Refusal> {
     let by_rows = args.flag("transB");
     let x = Quantized::per_tensor(m, gemm.a(m))?;
     let (tensor, q) = Quantized::constant(m, gemm.b(m), usize::from(!by_rows))?;
-    let extents = m.ctx.static_shape(m.value_type(x.x))?;
-    let (&[rows, depth], &[first, second]) = (extents, tensor.shape()) else { return None };
-    m.ctx.static_shape(m.value_type(m.result(op, 0)))?;
-    let is_scaled = ["alpha", "beta"].iter().any(|name| args.float(name) != Some(1.0));
-    if is_scaled || args.flag("transA") {
-        return None;
+    let extents = m.ctx.static_shape(m.value_type(x.x)).ok_or(Refusal::of(gemm.a(m), "an unknown extent"))?;
+    let (&[rows, depth], &[first, second]) = (extents, tensor.shape()) else {
+        return Err(Refusal::of(gemm.a(m), "{} axes").with([extents.len()]));
+    };
+    for name in ["alpha", "beta"] {
+        (args.float(name) == Some(1.0)).then_some(()).ok_or(Refusal::of_attr(name, "a factor other than 1"))?;
+    }
+    if args.flag("transA") {
+        return Err(Refusal::of_attr("transA", "a transposed left operand"));
     }
     let (columns, summands) = if by_rows { (first, second) } else { (second, first) };
     let bytes = tensor.bytes();
@@ -90,13 +101,14 @@ fn gemm(m: &Module, op: Op, to: &Quantization) -> Option<Convolution> {
         true => bytes.to_vec(),
         false => (0..columns).flat_map(|n| (0..summands).map(move |k| bytes[k * columns + n])).collect(),
     };
-    let tensor = Tensor::new(tensor.dtype(), vec![columns, summands, 1], by_row.into()).ok()?;
+    let tensor = Tensor::new(tensor.dtype(), vec![columns, summands, 1], by_row.into());
+    let tensor = tensor.map_err(|_| "weights of another shape")?;
     let bias = match gemm.c(m) {
         Some(bias) => Some(Bias { x: &x.q, w: &q, to, columns }.of(m, bias)?),
         None => None,
     };
     let q = Quantization { axis: q.axis.map(|_| 0), ..q };
-    Some(Convolution {
+    Ok(Convolution {
         x,
         reshaped: Some(vec![rows, depth, 1]),
         weights: (tensor, q),
@@ -107,32 +119,32 @@ fn gemm(m: &Module, op: Op, to: &Quantization) -> Option<Convolution> {
 }
 
 /// Returns a mean over windows of equally many elements as a depthwise convolution with weights 1.
-fn mean(m: &Module, op: Op, to: &Quantization) -> Option<Convolution> {
-    let args = m.args(op)?;
-    let value = *m.operands(op).first()?;
-    let extents = m.ctx.shape(m.value_type(value))?;
-    let &[_, channels, ref image @ ..] = extents else { return None };
+fn mean(m: &Module, op: Op, args: &OpArgs<'_>, to: &Quantization) -> Result<Convolution, Refusal> {
+    let value = m.operands(op)[0];
+    let unknown = Refusal::of(value, "an unknown extent");
+    let Some(&[_, channels, ref image @ ..]) = m.ctx.shape(m.value_type(value)) else { return Err(unknown) };
     let (kernel, attrs): (Vec<i64>, Vec<_>) = if GlobalAveragePoolOp::cast(m, op).is_some() {
         (image.to_vec(), vec![])
     } else {
-        AveragePoolOp::cast(m, op)?;
         let is_padded = args.ints("pads").unwrap_or_default().iter().any(|&pad| pad != 0);
         let pads = args.attr("auto_pad").and_then(|mode| m.ctx.as_str(mode));
         let is_explicit = matches!(pads, None | Some("NOTSET" | "VALID"));
         if args.flag("ceil_mode") || !is_explicit || is_padded && !args.flag("count_include_pad") {
-            return None;
+            return Err("means of windows with different numbers of elements".into());
         }
         let names = ["auto_pad", "dilations", "pads", "strides"];
         let attrs = names.into_iter().filter_map(|name| Some((name, args.attr(name)?)));
-        (args.ints("kernel_shape")?, attrs.collect())
+        (args.ints("kernel_shape").unwrap_or_default(), attrs.collect())
     };
     let x = Quantized::per_tensor(m, value)?;
-    let window: Vec<usize> =
-        kernel.iter().map(|&d| usize::try_from(d).ok().filter(|&d| d > 0)).collect::<Option<_>>()?;
-    let filters = usize::try_from(channels).ok().filter(|&d| d > 0)?;
-    let count = window.iter().try_fold(1_usize, |n, &d| n.checked_mul(d)).filter(|&n| n <= 1 << 15)?;
+    let extent = |d: i64| usize::try_from(d).ok().filter(|&d| d > 0).ok_or(unknown);
+    let window = kernel.iter().map(|&d| extent(d)).collect::<Result<Vec<usize>, _>>()?;
+    let filters = extent(channels)?;
+    let count = window.iter().try_fold(1_usize, |n, &d| n.checked_mul(d)).filter(|&n| n <= 1 << 15);
+    let count = count.ok_or("windows of more than 2^15 elements")?;
     let shape = [&[filters, 1], &window[..]].concat();
-    let ones = Tensor::new(DType::I8, shape, vec![1; count.checked_mul(filters)?].into()).ok()?;
+    let len = count.checked_mul(filters).ok_or(LARGE_SUMS)?;
+    let ones = Tensor::new(DType::I8, shape, vec![1; len].into()).map_err(|_| unknown)?;
     let q = Quantization {
         scale: Tensor::scalar(1.0 / count as f32),
         zero: Tensor::scalar(0_i8),
@@ -141,7 +153,7 @@ fn mean(m: &Module, op: Op, to: &Quantization) -> Option<Convolution> {
     };
     let group = ("group", m.ctx.int_attr(Type::I64, channels));
     let attrs = attrs.into_iter().chain([group]).collect();
-    Some(Convolution { x, reshaped: None, weights: (ones, q), bias: None, attrs, to: to.clone() })
+    Ok(Convolution { x, reshaped: None, weights: (ones, q), bias: None, attrs, to: to.clone() })
 }
 
 /// The parameters that determine the integers of a bias.
@@ -154,10 +166,11 @@ struct Bias<'a> {
 }
 
 impl Bias<'_> {
-    /// Returns the bias in steps of the sums, `x.scale * w.scale`. `None` if it is not constant or the steps are too large.
-    fn of(&self, m: &Module, value: Value) -> Option<Tensor> {
+    /// Returns the bias in steps of the sums, `x.scale * w.scale`, if it is constant and the steps are small.
+    fn of(&self, m: &Module, value: Value) -> Result<Tensor, Refusal> {
         let step = |n: usize| f64::from(self.x.scale_of(0)) * f64::from(self.w.scale_of(n));
-        let reals = self.reals(m, value)?;
+        let other = "a bias that is not constant and finite, with an element for each column";
+        let reals = self.reals(m, value).ok_or(Refusal::of(value, other))?;
         let mut integers = Vec::with_capacity(self.columns);
         for (n, real) in reals.into_iter().enumerate() {
             let exact = real / step(n);
@@ -165,11 +178,11 @@ impl Bias<'_> {
             let is_near = (exact - nearest).abs() <= 1e-6 * exact.abs().max(1.0);
             let is_fine = step(n) <= MAX_BIAS_STEP * f64::from(self.to.scale_of(0));
             if !(is_near || is_fine) || nearest.abs() > f64::from(1 << 30) {
-                return None;
+                return Err(Refusal::of(value, "a bias between steps of the sums"));
             }
             integers.push(nearest as i32);
         }
-        Some(Tensor::from_vec(&[self.columns], integers))
+        Ok(Tensor::from_vec(&[self.columns], integers))
     }
 
     /// Returns the real numbers that a constant, or a dequantized constant, represents, one per column.
@@ -178,7 +191,7 @@ impl Bias<'_> {
         let reals: Vec<f64> = match constant(value) {
             Some(tensor) => tensor.to_f64(),
             None => {
-                let quantized = Quantized::of(m, value)?;
+                let quantized = Quantized::of(m, value).ok()?;
                 let zero = quantized.q.zero.to_i64()?;
                 let steps = constant(quantized.x)?.to_i64()?.into_iter().enumerate().map(|(n, integer)| {
                     let zero = zero[if zero.len() == 1 { 0 } else { n }];
@@ -213,21 +226,22 @@ enum Factor {
 
 impl MatMul {
     /// Returns the product of integers that an op is. `of_two`: also of two tensors that are not constant.
-    pub(super) fn of(m: &Module, op: Op, to: &Quantization, of_two: bool) -> Option<MatMul> {
-        let matmul = MatMulOp::cast(m, op)?;
-        let a = Quantized::per_tensor(m, matmul.a(m))?;
-        let constant = Quantized::constant(m, matmul.b(m), 1).filter(|(b, _)| b.rank() == 2);
-        let (depth, b) = match constant {
-            Some((b, q)) => (b.shape()[0], Factor::Constant(b, q)),
-            None => {
-                let b = Quantized::per_tensor(m, matmul.b(m)).filter(|_| of_two)?;
-                let extents = m.ctx.static_shape(m.value_type(b.x)).filter(|_| m.constant(b.x).is_none())?;
-                let &[.., depth, _] = extents else { return None };
-                (usize::try_from(depth).ok()?, Factor::Tensor(b))
+    pub(super) fn of(m: &Module, matmul: MatMulOp, to: &Quantization, of_two: bool) -> Result<MatMul, Refusal> {
+        let (a, right) = (Quantized::per_tensor(m, matmul.a(m))?, matmul.b(m));
+        let (depth, b) = match Quantized::constant(m, right, 1) {
+            Ok((b, q)) if b.rank() == 2 => (b.shape()[0], Factor::Constant(b, q)),
+            Ok((b, _)) => return Err(Refusal::of(right, "a constant of {} axes").with([b.rank()])),
+            Err(refusal) if !of_two => return Err(refusal),
+            Err(_) => {
+                let b = Quantized::per_tensor(m, right)?;
+                let Some(&[.., depth, _]) = m.ctx.static_shape(m.value_type(b.x)) else {
+                    return Err(Refusal::of(right, "an unknown extent"));
+                };
+                (depth as usize, Factor::Tensor(b))
             }
         };
-        let fits = (depth as i64).checked_mul(MAX_PRODUCT)? <= i64::from(i32::MAX);
-        fits.then_some(MatMul { a, b, to: to.clone() })
+        let fits = (depth as i64).saturating_mul(MAX_PRODUCT) <= i64::from(i32::MAX);
+        fits.then_some(MatMul { a, b, to: to.clone() }).ok_or(LARGE_SUMS.into())
     }
 
     /// Creates the product, with a result of type `ty`.

@@ -3,8 +3,17 @@
 use crate::emit::Emitter;
 use gradus_dialects::graph::{DequantizeLinearOp, QuantizeLinearOp};
 use gradus_ir::eval::ints_to_tensor;
-use gradus_ir::{DType, Module, Op, OpArgs, OpDecl, Tensor, Type, Value};
+use gradus_ir::{DType, Module, Op, OpArgs, OpDecl, Refusal, Tensor, Type, Value};
 use gradus_reference_kernels::shape::normalize_axis;
+
+/// The rule of floats.
+const OTHER_FLOATS: &str = "floats other than f32";
+/// The rule of integers.
+const OTHER_INTEGERS: &str = "integers other than of 8 bits";
+/// The rule of scales and zero points.
+const OTHER_PARAMETERS: &str = "a scale or zero point that is not constant, or in blocks, or not positive";
+/// The rule of axes.
+const OTHER_AXIS: &str = "parameters that vary along another axis than that of the columns of weights";
 
 /// Constant scales and zero points: an integer q represents the real number `(q - zero) * scale`.
 #[derive(Clone)]
@@ -21,14 +30,17 @@ pub(super) struct Quantization {
 
 impl Quantization {
     /// Returns the parameters of a quantization to bytes, if they are scalars.
-    pub(super) fn of_quantize(m: &Module, op: Op) -> Option<Quantization> {
-        let (args, elem) = (m.args(op)?, m.ctx.element_type(m.value_type(m.result(op, 0))));
-        let is_single = matches!(args.int("precision"), Some(0 | 1)) && is_f32(m, QuantizeLinearOp(op).x(m));
-        let parameters = Quantization::of(m, &args, ["y_scale", "y_zero_point"], m.result(op, 0), elem)?;
-        (is_single && is_byte(m, elem) && parameters.axis.is_none()).then_some(parameters)
+    pub(super) fn of_quantize(m: &Module, op: Op) -> Result<Quantization, Refusal> {
+        let (x, y) = (QuantizeLinearOp(op).x(m), m.result(op, 0));
+        let (args, elem) = (m.args(op).ok_or(OTHER_PARAMETERS)?, m.ctx.element_type(m.value_type(y)));
+        let is_single = matches!(args.int("precision"), Some(0 | 1)) && is_f32(m, x);
+        is_single.then_some(()).ok_or(Refusal::of(x, OTHER_FLOATS))?;
+        is_byte(m, elem).then_some(()).ok_or(OTHER_INTEGERS)?;
+        let parameters = Quantization::of(m, &args, ["y_scale", "y_zero_point"], y, elem).ok_or(OTHER_PARAMETERS)?;
+        parameters.axis.is_none().then_some(parameters).ok_or("results that are quantized per channel".into())
     }
 
-    /// Reads constant parameters of `value`.
+    /// Reads constant parameters of `value`; `None` of other ones.
     fn of(m: &Module, args: &OpArgs<'_>, [scale, zero]: [&str; 2], value: Value, elem: Type) -> Option<Quantization> {
         let constant = |name| m.ctx.dense_tensor(m.constant(args.opt_operand(name)?)?);
         let (scale, dtype) = (constant(scale)?, m.ctx.dtype(elem)?);
@@ -71,24 +83,33 @@ pub(super) struct Quantized {
 
 impl Quantized {
     /// Returns the integers of which `value` is the dequantization to f32.
-    pub(super) fn of(m: &Module, value: Value) -> Option<Quantized> {
-        let op = DequantizeLinearOp::defining(m, value)?;
-        let x = op.x(m);
-        let (args, elem) = (m.args(op.0)?, m.ctx.element_type(m.value_type(x)));
-        let q = Quantization::of(m, &args, ["x_scale", "x_zero_point"], x, elem)?;
-        is_f32(m, value).then_some(Quantized { x, q })
+    pub(super) fn of(m: &Module, value: Value) -> Result<Quantized, Refusal> {
+        let op = DequantizeLinearOp::defining(m, value).ok_or(Refusal::of(value, "floats that are not quantized"))?;
+        let (x, parameters) = (op.x(m), Refusal::of(value, OTHER_PARAMETERS));
+        let (args, elem) = (m.args(op.0).ok_or(parameters)?, m.ctx.element_type(m.value_type(x)));
+        let q = Quantization::of(m, &args, ["x_scale", "x_zero_point"], x, elem).ok_or(parameters)?;
+        is_f32(m, value).then_some(Quantized { x, q }).ok_or(Refusal::of(value, OTHER_FLOATS))
+    }
+
+    /// Returns bytes.
+    fn of_bytes(m: &Module, value: Value) -> Result<Quantized, Refusal> {
+        let this = Quantized::of(m, value)?;
+        is_byte(m, this.q.elem).then_some(this).ok_or(Refusal::of(value, OTHER_INTEGERS))
     }
 
     /// Returns bytes with scalar parameters.
-    pub(super) fn per_tensor(m: &Module, value: Value) -> Option<Quantized> {
-        Quantized::of(m, value).filter(|this| is_byte(m, this.q.elem) && this.q.axis.is_none())
+    pub(super) fn per_tensor(m: &Module, value: Value) -> Result<Quantized, Refusal> {
+        let this = Quantized::of_bytes(m, value)?;
+        this.q.axis.is_none().then_some(this).ok_or(Refusal::of(value, OTHER_AXIS))
     }
 
     /// Returns constant bytes with parameters that are scalars or vary along `axis`.
-    pub(super) fn constant(m: &Module, value: Value, axis: usize) -> Option<(Tensor, Quantization)> {
-        let this = Quantized::of(m, value).filter(|this| is_byte(m, this.q.elem))?;
-        let tensor = m.ctx.dense_tensor(m.constant(this.x)?)?;
-        this.q.axis.is_none_or(|along| along == axis).then_some((tensor, this.q))
+    pub(super) fn constant(m: &Module, value: Value, axis: usize) -> Result<(Tensor, Quantization), Refusal> {
+        let this = Quantized::of_bytes(m, value)?;
+        let tensor = m.constant(this.x).and_then(|attr| m.ctx.dense_tensor(attr));
+        let tensor = tensor.ok_or(Refusal::of(value, "weights that are not constant"))?;
+        let is_along = this.q.axis.is_none_or(|along| along == axis);
+        is_along.then_some((tensor, this.q)).ok_or(Refusal::of(value, OTHER_AXIS))
     }
 }
 

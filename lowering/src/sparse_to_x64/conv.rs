@@ -10,6 +10,7 @@ use super::epilogue::{Chain, Epilogue};
 use super::plan::CodePlan;
 use super::product::{ByRows, SparseProduct};
 use crate::emit::Emitter;
+use crate::operands::constant;
 use crate::sparse_product::Matrix;
 use gradus_dialects::Columns;
 use gradus_dialects::addr;
@@ -17,7 +18,7 @@ use gradus_dialects::graph::{ConcatOp, TensorSlice, convolution};
 use gradus_dialects::layout::{TiledLayout, image_layout, result_layout};
 use gradus_dialects::sparse::ConvOp;
 use gradus_dialects::x64::Width;
-use gradus_ir::{DType, Module, Op, OpDecl, Value};
+use gradus_ir::{DType, Module, OpDecl, Refusal, Value};
 use gradus_reference_kernels::shape::Window;
 
 /// Cycles of an element of a slice, measured on images of 0.4 and 0.8 million elements.
@@ -88,30 +89,41 @@ pub(super) struct SparseConv {
 }
 
 impl SparseConv {
-    /// Returns the convolution of an op; `None` if no form supports it. `width`: the vectors of generated code, if the machine runs any.
-    pub fn of(m: &Module, op: Op, width: Option<Width>) -> Option<SparseConv> {
-        let conv = ConvOp::cast(m, op)?;
-        let (group, window) = convolution(m, op).ok()?;
-        let constant = |v| m.ctx.dense_tensor(m.constant(v)?).filter(|tensor| tensor.dtype() == DType::F32);
-        let matrix = Matrix::of_filters(&constant(conv.w(m))?, group)?;
+    /// Returns the convolution of an op. `width`: the vectors of generated code, if the machine runs any.
+    pub fn of(m: &Module, conv: ConvOp, width: Option<Width>) -> Result<SparseConv, Refusal> {
+        let op = conv.0;
+        let (group, window) = convolution(m, op).map_err(|_| "a window that its operands do not have")?;
+        let constant = |v| {
+            let tensor = constant(m, v)?;
+            let is_f32 = tensor.dtype() == DType::F32;
+            is_f32.then_some(tensor).ok_or(Refusal::of(v, "elements other than f32"))
+        };
+        let filters = conv.w(m);
+        let matrix = Matrix::of_filters(&constant(filters)?, group);
+        let matrix = matrix.ok_or(Refusal::of(filters, "filters that are empty or too large"))?;
         let bias = match conv.b(m) {
             Some(bias) => Some(constant(bias)?.to_f64()),
             None => None,
         };
         let mut image = conv.x(m);
-        let &[1, channels, ..] = m.ctx.static_shape(m.value_type(image))? else { return None };
-        m.ctx.static_shape(m.value_type(conv.y(m)))?;
-        let channels = usize::try_from(channels).ok()?;
+        let shape = |value| m.ctx.static_shape(m.value_type(value)).ok_or(Refusal::of(value, "an unknown extent"));
+        let channels = match *shape(image)? {
+            [1, channels, ..] => channels as usize,
+            [images, ..] => return Err(Refusal::of(image, "a batch of {} images").with([images as usize])),
+            [] => return Err(Refusal::of(image, "a scalar")),
+        };
+        shape(conv.y(m))?;
         let mut reading = Reading::of(&window);
         if let Some((of, rows)) = reading.rows(m, image).filter(|_| image_layout(m, op).is_none()) {
             (image, reading) = (of, rows);
         }
         let mut extents = reading.extents(&window);
-        let bands = Bands::of(m, conv, (&reading, &window))?;
+        let bands = Bands::of(m, conv, (&reading, &window)).ok_or("an unknown extent")?;
         let columns = match reading {
-            Reading::Windows => columns(&window, &extents, (&matrix, width), [bands.numbers[1], channels])?,
-            _ => pointwise_columns(&window, bands.numbers, channels)?,
+            Reading::Windows => columns(&window, &extents, (&matrix, width), [bands.numbers[1], channels]),
+            _ => pointwise_columns(&window, bands.numbers, channels),
         };
+        let columns = columns.ok_or("output positions that are no columns of a product")?;
         if columns.strips == columns.bands && (1..extents.len()).any(|axis| reach(&window, axis) > 0) {
             // Columns behind the last row of the output are read from one more row.
             extents[0] = extents[0].max(window.output[0] + reach(&window, 0) + 1);
@@ -120,7 +132,7 @@ impl SparseConv {
         let offsets: Vec<usize> =
             offsets(&window, &extents, channels).into_iter().map(|at| first + at / bands.numbers[0]).collect();
         if matrix.depth != offsets.len() {
-            return None;
+            return Err(Refusal::of(filters, "groups"));
         }
         let is_part = bands.numbers[0] > 1 || matches!(reading, Reading::Rows { .. });
         let epilogue = Epilogue { bias, ..Epilogue::default() };
@@ -137,7 +149,7 @@ impl SparseConv {
             channels,
         };
         conv.fuse(m);
-        Some(conv)
+        Ok(conv)
     }
 
     /// Whether columns are the output positions.

@@ -9,7 +9,7 @@ use gradus_dialects::Columns;
 use gradus_dialects::graph::{MulOp, SubOp};
 use gradus_dialects::sparse::{IntegerProduct, Packing, WordsOp};
 use gradus_dialects::x64::Width;
-use gradus_ir::{Attr, Module, Op, OpDecl, Tensor, Type, Value};
+use gradus_ir::{Attr, Module, Op, OpDecl, Refusal, Tensor, Type, Value};
 
 /// A product of bytes that is lowered.
 pub(super) struct Integer {
@@ -26,17 +26,19 @@ pub(super) struct Integer {
 
 impl Integer {
     /// Reads a product. Without dot products of bytes, or if they cannot hold the constant, words are pairs in 256-bit vectors.
-    pub fn of(m: &Module, op: Op, isa: Isa) -> Option<Integer> {
-        let read = IntegerProduct::of(m, op)?;
+    pub fn of(m: &Module, op: Op, isa: Isa) -> Result<Integer, Refusal> {
+        let read = IntegerProduct::of(m, op).ok_or("weights that are not constant, or unknown extents")?;
         let (packing, width) = match isa.has_dots && read.are_signed_bytes() {
             true => (Packing::Quads, isa.width),
             false => (Packing::Pairs, Width::Ymm),
         };
         let [rows, depth, columns] = read.extents;
-        let matrix = Matrix::of_words(&read.weights, [rows, depth], packing)?;
+        let matrix =
+            Matrix::of_words(&read.weights, [rows, depth], packing).ok_or("a matrix that is empty or too large")?;
         let sum = |row: &[i16]| row.iter().fold(0, |sum: i32, &x| sum.wrapping_add(x.into()));
         let sums: Vec<i32> = read.weights.chunks_exact(depth).map(sum).collect();
-        let dtype = m.ctx.dtype(m.ctx.element_type(m.value_type(read.dense)))?;
+        let dtype = m.ctx.dtype(m.ctx.element_type(m.value_type(read.dense)));
+        let dtype = dtype.ok_or(Refusal::of(read.dense, "elements without a size"))?;
         let constant = |zero: Value| m.ctx.dense_tensor(m.constant(zero)?)?.to_i64()?.first().copied();
         let known = read.zero.map_or(Some(0), constant);
         let added = packing.offset(dtype) + known.unwrap_or(0) as i32;
@@ -45,7 +47,7 @@ impl Integer {
         let epilogue = Epilogue { bias: (added != 0).then_some(bias), ..Epilogue::default() };
         let columns = Columns::adjacent(columns);
         let product = SparseProduct { matrix, columns, offsets, epilogue, is_part: false, by_rows: ByRows::Never };
-        Some(Integer { product, width, read, packing, sums, adds_zero: known.is_none() })
+        Ok(Integer { product, width, read, packing, sums, adds_zero: known.is_none() })
     }
 
     /// The dense operand in words.

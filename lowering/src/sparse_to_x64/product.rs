@@ -10,7 +10,7 @@ use crate::sparse_product::{MatMul, Matrix};
 use gradus_dialects::Columns;
 use gradus_dialects::sparse::{CSR, MatMulOp, UNROLLED};
 use gradus_dialects::x64::{CallOp, Width};
-use gradus_ir::{Attr, Module, Op, OpDecl, Type, Value};
+use gradus_ir::{Attr, Module, OpDecl, Refusal, Type, Value};
 use std::ops::Range;
 
 /// Maximum size of code in bytes; larger products are not generated.
@@ -58,18 +58,19 @@ pub(super) struct SparseProduct {
 
 impl SparseProduct {
     /// Reads a product of floats, unrolled or by compressed rows, with the bias and the clamp after it.
-    pub fn of(m: &Module, op: Op) -> Option<(MatMul, SparseProduct, Chain)> {
-        let strategy = MatMulOp::cast(m, op)?.strategy(m).filter(|form| [&UNROLLED, &CSR].contains(form))?;
+    pub fn of(m: &Module, op: MatMulOp) -> Result<(MatMul, SparseProduct, Chain), Refusal> {
+        let strategy = op.strategy(m).filter(|form| [&UNROLLED, &CSR].contains(form));
+        let strategy = strategy.ok_or("a form without code")?;
         let (matmul, matrix) = MatMul::of_floats(m, op)?;
         let by_rows = if *strategy == CSR { ByRows::Always } else { ByRows::Otherwise };
         let (columns, offsets) = (Columns::adjacent(matmul.columns()), matmul.offsets());
-        let (mut chain, mut epilogue) = (Chain::of(op), Epilogue::default());
+        let (mut chain, mut epilogue) = (Chain::of(op.0), Epilogue::default());
         // A result of bf16 is rounded before the next op.
         if !matmul.is_bf16() {
             epilogue.bias = chain.take_bias(m, matrix.rows, matmul.is_right());
             [epilogue.low, epilogue.high] = chain.take_bounds(m);
         }
-        Some((matmul, SparseProduct { matrix, columns, offsets, epilogue, is_part: false, by_rows }, chain))
+        Ok((matmul, SparseProduct { matrix, columns, offsets, epilogue, is_part: false, by_rows }, chain))
     }
 
     /// Plans the product for a machine with vectors of a width, if it has code; `None` if code, the operand or the result is too large.

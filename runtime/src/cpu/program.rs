@@ -5,8 +5,9 @@ use super::prepare;
 use super::schedule::{Schedule, Usage};
 use crate::workers::Workers;
 use gradus_interp::{Interpreter, OpKernels, Stop};
+use gradus_ir::diag::Refused;
 use gradus_ir::eval::Datum;
-use gradus_ir::{Module, Op};
+use gradus_ir::{Module, Op, Refusal};
 use rustc_hash::FxHashMap;
 use std::time::Duration;
 
@@ -14,7 +15,8 @@ use std::time::Duration;
 pub struct CompiledFunction<'m> {
     module: &'m Module,
     function: Op,
-    schedule: Option<Schedule>,
+    /// The schedule, or the reason why the function is interpreted.
+    schedule: Result<Schedule, Refusal>,
     /// The interpreter, for functions without a schedule.
     interpreter: Interpreter<'m>,
     workers: Workers,
@@ -39,7 +41,7 @@ impl<'m> CompiledFunction<'m> {
     /// The op that failed, with the reason.
     pub fn call(&mut self, arguments: Vec<Datum>) -> Result<Vec<Datum>, Stop> {
         match &mut self.schedule {
-            Some(schedule) if schedule.takes(self.module, &arguments) => {
+            Ok(schedule) if schedule.takes(self.module, &arguments) => {
                 schedule.run(self.module, &self.workers, &arguments)
             }
             _ => self.interpreter.call(self.function, arguments),
@@ -48,7 +50,13 @@ impl<'m> CompiledFunction<'m> {
 
     /// Returns the memory usage, if the function is a schedule.
     pub fn usage(&self) -> Option<Usage> {
-        self.schedule.as_ref().map(Schedule::usage)
+        self.schedule.as_ref().ok().map(Schedule::usage)
+    }
+
+    /// Returns the function with the reason, if it is interpreted.
+    pub fn refused(&self) -> Option<Refused> {
+        let refusal = self.schedule.as_ref().err()?;
+        Some(refusal.refused(self.module, self.function, "interpreted"))
     }
 
     /// Returns the total time of each step, with its last op, if the function is a schedule.
@@ -59,7 +67,7 @@ impl<'m> CompiledFunction<'m> {
     /// Returns the ops evaluated by reference, by name, with their number over `calls` calls; constants do not count.
     pub fn reference(&self, calls: u64) -> Vec<(&'static str, u64)> {
         let mut counts = self.interpreter.declined().clone();
-        if let Some(schedule) = &self.schedule {
+        if let Ok(schedule) = &self.schedule {
             let names = schedule.reference().filter_map(|op| self.module.info(op));
             names.for_each(|info| *counts.entry(info.name).or_default() += calls);
         }

@@ -8,7 +8,7 @@ use crate::workers::Workers;
 use gradus_dialects::sched::{StepOp, ToTensorOp};
 use gradus_interp::Stop;
 use gradus_ir::eval::Datum;
-use gradus_ir::{Module, Op, OpDecl, Tensor, Traits, Type, Value};
+use gradus_ir::{Module, Op, OpDecl, Refusal, Tensor, Traits, Type, Value};
 use rustc_hash::FxHashMap;
 use std::time::{Duration, Instant};
 
@@ -35,24 +35,28 @@ pub(super) struct Schedule {
 }
 
 impl Schedule {
-    /// Reads the schedule of a function; `None` if the function is not a schedule.
-    pub(super) fn of(m: &Module, function: Op) -> Option<Schedule> {
-        let &[region] = m.regions(function) else { return None };
-        let mut blocks = m.region_blocks(region);
-        let block = blocks.next().filter(|_| blocks.next().is_none())?;
+    /// Reads the schedule of a function.
+    ///
+    /// # Errors
+    /// The reason why the function is not a schedule.
+    pub(super) fn of(m: &Module, function: Op) -> Result<Schedule, Refusal> {
+        let block = m.regions(function).first().and_then(|&region| m.entry(region)).ok_or("no body")?;
+        m.next_block(block).is_none().then_some(()).ok_or("several blocks")?;
         let is_scheduled = |op: Op| StepOp::cast(m, op).is_some() || ToTensorOp::cast(m, op).is_some();
-        m.block_ops(block).any(is_scheduled).then_some(())?;
+        m.block_ops(block).any(is_scheduled).then_some(()).ok_or("no steps")?;
         let mut reader = ScheduleReader::new(m);
         let mut ops = m.block_ops(block);
-        let last = ops.next_back().filter(|&last| m.has_trait(last, Traits::RETURN_LIKE))?;
-        ops.try_for_each(|op| reader.op(op))?;
+        let last = ops.next_back().filter(|&last| m.has_trait(last, Traits::RETURN_LIKE)).ok_or("no return")?;
+        ops.try_for_each(|op| reader.op(op).ok_or(Refusal::of_other(op, "an op that schedules do not have")))?;
         let results = m.operands(last).iter().map(|&v| Some((reader.tensor(v)?, m.value_type(v))));
-        let results = results.collect::<Option<Vec<_>>>()?;
+        let results = results.collect::<Option<Vec<_>>>().ok_or("a result that is in no buffer")?;
         let arguments = m.block_args(block).iter().map(|&v| m.value_type(v)).collect();
         let ScheduleReader { steps, constants, mut store, lives, .. } = reader;
-        store.allocate(steps.iter().map(ScheduleStep::scratch).max().unwrap_or(0))?;
+        store
+            .allocate(steps.iter().map(ScheduleStep::scratch).max().unwrap_or(0))
+            .ok_or("buffers that do not fit into memory")?;
         let usage = usage(&lives, store.size(), steps.len());
-        Some(Schedule { steps, constants, results, arguments, store, usage })
+        Ok(Schedule { steps, constants, results, arguments, store, usage })
     }
 
     /// Returns the memory usage.

@@ -1,20 +1,20 @@
 //! Transposed convolutions by products and col2im: each input position is multiplied by all taps, and each output position sums the
 //! products that belong to it. Filters are any tensor, rearranged by ops.
 
-use super::{ConvOptions, MAX_GROUPS, Transposed};
+use super::{ConvOptions, MAX_GROUPS, NO_TABLE, Transposed};
 use crate::emit::{Emitter, ProductOperands};
 use crate::graph_to_addr::pool::SUM;
 use gradus_dialects::layout::{AddressTable, SlidingWindow, ZERO_PAGE};
-use gradus_ir::{Type, Value};
+use gradus_ir::{Refusal, Type, Value};
 
 impl Transposed {
-    /// Lowers to rows of the result with channels last, or says why that is not possible.
-    pub(super) fn by_col2im(&self, e: &mut Emitter<'_, '_>, options: &ConvOptions) -> Result<Value, String> {
+    /// Lowers to rows of the result with channels last.
+    pub(super) fn by_col2im(&self, e: &mut Emitter<'_, '_>, options: &ConvOptions) -> Result<Value, Refusal> {
         if !self.is_outer() && self.groups as u64 > MAX_GROUPS {
-            return Err(format!("it has {} groups, more than {MAX_GROUPS}", self.groups));
+            return Err(Refusal::of_attr("group", "{} groups, more than {}").with([self.groups, MAX_GROUPS as usize]));
         }
-        let table = self.sums().ok_or("its address table is too large")?;
-        self.summed(e, &table, options).ok_or_else(|| "its products have no address table".into())
+        let table = self.sums().ok_or(NO_TABLE)?;
+        self.summed(e, &table, options).ok_or(NO_TABLE.into())
     }
 
     fn summed(&self, e: &mut Emitter<'_, '_>, table: &AddressTable<'_>, options: &ConvOptions) -> Option<Value> {

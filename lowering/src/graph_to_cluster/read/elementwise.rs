@@ -3,13 +3,17 @@
 use super::super::network::StageInfo;
 use super::affine_tables::{ClampedAffine, affine_tables};
 use super::product::elem_of;
-use super::{Reader, feature_type};
+use super::{NOT_DECLARED, OTHER_ELEMENTS, Reader, feature_type, float};
+use crate::operands::{self, constant};
 use gradus_dialects::graph::{
     AddOp, BatchNormalizationOp, CastOp, ClipOp, DequantizeLinearOp, HardSigmoidOp, HardSwishOp, LeakyReluOp, MulOp,
     QLinearAddOp, QLinearMulOp, QuantizeLinearOp, ReluOp, SigmoidOp, TableOp,
 };
-use gradus_ir::{DType, Op, OpDecl, Tensor, Value};
+use gradus_ir::{Op, OpArgs, OpDecl, Refusal, Value};
 use gradus_simulators::cluster::{Elem, Scale, Stage, Tile};
+
+/// The rule of quantizations that no stage computes.
+const OTHER_QUANTIZATION: &str = "a quantization between other types than f32 and bytes";
 
 /// A stage that multiplies each channel and adds to it.
 fn affine(scales: &[f32], biases: &[f32]) -> StageInfo {
@@ -19,14 +23,13 @@ fn affine(scales: &[f32], biases: &[f32]) -> StageInfo {
 
 impl Reader<'_> {
     /// Reads a scale and a zero point of a whole tensor.
-    pub(super) fn scale(&self, scale: Value, zero: Value) -> Option<Scale> {
-        let (scale, zero) = (self.constant(scale)?, self.constant(zero)?);
-        let is_single = scale.dtype() == DType::F32 && scale.len() == 1 && zero.len() == 1;
-        is_single.then(|| Some(Scale { scale: scale.as_slice::<f32>()[0], zero: zero.to_i64()?[0] as i32 }))?
+    pub(super) fn scale(&self, scale: Value, zero: Value) -> Result<Scale, Refusal> {
+        let (scale, zero) = (operands::scale(self.m, scale)?, operands::zero_point(self.m, zero)?);
+        Ok(Scale { scale, zero: zero as i32 })
     }
 
     /// Reads an elementwise op.
-    pub(super) fn elementwise(&mut self, op: Op) -> Option<()> {
+    pub(super) fn elementwise(&mut self, op: Op) -> Result<(), Refusal> {
         let m = self.m;
         if m.is_one_of(op, &[AddOp::INFO, MulOp::INFO]) {
             return self.binary(op);
@@ -34,7 +37,7 @@ impl Reader<'_> {
         if m.is_one_of(op, &[QLinearAddOp::INFO, QLinearMulOp::INFO]) {
             return self.quantized_binary(op);
         }
-        let x = *m.operands(op).first()?;
+        let x = m.operands(op)[0];
         let stages = match TableOp::cast(m, op) {
             Some(table) => self.table(table, x)?,
             None => self.unary(op, x)?.into_iter().collect(),
@@ -43,21 +46,23 @@ impl Reader<'_> {
     }
 
     /// A table; those of channels as lines, if they are some.
-    fn table(&self, op: TableOp, x: Value) -> Option<Vec<StageInfo>> {
+    fn table(&self, op: TableOp, x: Value) -> Result<Vec<StageInfo>, Refusal> {
         let m = self.m;
         let (_, from) = feature_type(m, x)?;
         let (_, to) = feature_type(m, m.result(op.0, 0))?;
-        let tables = self.constant(op.table(m))?;
+        let tables = constant(m, op.table(m))?;
         let per_channel = tables.rank() == 2;
-        let axis = m.args(op.0)?.int("axis")?;
-        (!per_channel || axis == 1).then_some(())?;
+        let is_along_channels = m.args(op.0).and_then(|args| args.int("axis")) == Some(1);
+        if per_channel && !is_along_channels {
+            return Err(Refusal::of_attr("axis", "tables along another axis than that of the channels"));
+        }
         if let Some(found) = per_channel.then(|| affine_tables(tables.bytes(), from, to)).flatten() {
             let ClampedAffine { scales, biases, low, high } = found;
             let clamp = StageInfo::plain(Stage::Clamp { low, high });
             let rounded = StageInfo::plain(Stage::Quantize { to: Scale { scale: 1.0, zero: 0 }, elem: to });
-            return Some(vec![affine(&scales, &biases), clamp, rounded]);
+            return Ok(vec![affine(&scales, &biases), clamp, rounded]);
         }
-        Some(vec![StageInfo {
+        Ok(vec![StageInfo {
             stage: Stage::Table { tables: 0, per_channel, from, to },
             other: None,
             lists: vec![tables.bytes().to_vec()],
@@ -65,30 +70,33 @@ impl Reader<'_> {
         }])
     }
 
-    /// The stage of a function of one element; `Some(None)` for a change of type.
-    fn unary(&self, op: Op, x: Value) -> Option<Option<StageInfo>> {
-        let (m, args) = (self.m, self.m.args(op)?);
+    /// The stage of a function of one element; `None` for a change of type.
+    fn unary(&self, op: Op, x: Value) -> Result<Option<StageInfo>, Refusal> {
+        let (m, args) = (self.m, self.m.args(op).ok_or(NOT_DECLARED)?);
         let (_, from) = feature_type(m, x)?;
         let is_float = matches!(from, Elem::F32 | Elem::F16);
-        let number = |name: &str| args.float(name).map(|n| n as f32);
+        let number = |name| float(&args, name).map(|n| n as f32);
         if CastOp::cast(m, op).is_some() {
             let (_, to) = feature_type(m, m.result(op, 0))?;
-            return (is_float && matches!(to, Elem::F32 | Elem::F16)).then_some(None);
+            let is_between_floats = is_float && matches!(to, Elem::F32 | Elem::F16);
+            return is_between_floats.then_some(None).ok_or("a cast between other types than floats".into());
         }
         if m.is_one_of(op, &[QuantizeLinearOp::INFO, DequantizeLinearOp::INFO]) {
             return self.quantization(op, x).map(Some);
         }
-        is_float.then_some(())?;
+        is_float.then_some(()).ok_or(Refusal::of(x, OTHER_ELEMENTS))?;
         if let Some(norm) = BatchNormalizationOp::cast(m, op) {
-            return self.normalization(norm).map(Some);
+            return self.normalization(norm, &args).map(Some);
         }
         let stage = if ReluOp::cast(m, op).is_some() {
             Stage::Clamp { low: 0.0, high: f32::INFINITY }
         } else if let Some(clip) = ClipOp::cast(m, op) {
-            let [low, high] = clip.constant_bounds(m)?.map(|b| b.map(|b| b as f32));
+            let bounds = clip.constant_bounds(m).ok_or("bounds that are not constant")?;
+            let [low, high] = bounds.map(|b| b.map(|b| b as f32));
             let (low, high) = (low.unwrap_or(f32::NEG_INFINITY), high.unwrap_or(f32::INFINITY));
             // The machine keeps a NaN of the operand, not of a bound.
-            (!low.is_nan() && !high.is_nan()).then_some(Stage::Clamp { low, high })?
+            let is_number = !low.is_nan() && !high.is_nan();
+            is_number.then_some(Stage::Clamp { low, high }).ok_or("a NaN as bound")?
         } else if LeakyReluOp::cast(m, op).is_some() {
             Stage::Leaky { slope: number("alpha")? }
         } else if SigmoidOp::cast(m, op).is_some() {
@@ -98,45 +106,46 @@ impl Reader<'_> {
         } else if HardSwishOp::cast(m, op).is_some() {
             Stage::HardSwish
         } else {
-            return None;
+            return Err("a function without a stage".into());
         };
-        Some(Some(StageInfo::plain(stage)))
+        Ok(Some(StageInfo::plain(stage)))
     }
 
-    fn quantization(&self, op: Op, x: Value) -> Option<StageInfo> {
+    fn quantization(&self, op: Op, x: Value) -> Result<StageInfo, Refusal> {
         let m = self.m;
         let (_, from) = feature_type(m, x)?;
         let (_, to) = feature_type(m, m.result(op, 0))?;
-        let [_, scale, zero] = m.operands(op) else { return None };
-        let scale = self.scale(*scale, *zero)?;
+        let &[_, scale, zero] = m.operands(op) else { return Err("no zero point".into()) };
+        let scale = self.scale(scale, zero)?;
         let of = |value: Value| elem_of(m.ctx.dtype(m.ctx.element_type(m.value_type(value)))?);
         let is_integer = |e| matches!(e, Elem::I8 | Elem::U8);
         if QuantizeLinearOp::cast(m, op).is_some() {
-            (from == Elem::F32 && is_integer(to) && of(*zero) == Some(to)).then_some(())?;
-            return Some(StageInfo::plain(Stage::Quantize { to: scale, elem: to }));
+            let is_known = from == Elem::F32 && is_integer(to) && of(zero) == Some(to);
+            is_known.then_some(()).ok_or(OTHER_QUANTIZATION)?;
+            return Ok(StageInfo::plain(Stage::Quantize { to: scale, elem: to }));
         }
-        (is_integer(from) && to == Elem::F32).then_some(())?;
-        Some(StageInfo::plain(Stage::Dequantize { from: scale }))
+        (is_integer(from) && to == Elem::F32).then_some(()).ok_or(OTHER_QUANTIZATION)?;
+        Ok(StageInfo::plain(Stage::Dequantize { from: scale }))
     }
 
     /// A batch normalization as a factor and a summand of each channel.
-    fn normalization(&self, norm: BatchNormalizationOp) -> Option<StageInfo> {
-        let (m, args) = (self.m, self.m.args(norm.0)?);
+    fn normalization(&self, norm: BatchNormalizationOp, args: &OpArgs<'_>) -> Result<StageInfo, Refusal> {
+        let m = self.m;
         if args.flag("training_mode") || m.num_results(norm.0) != 1 {
-            return None;
+            return Err("a normalization that trains".into());
         }
-        let epsilon = args.float("epsilon")?;
-        let list = |value: Value| self.constant(value).map(|t: Tensor| t.to_f64());
+        let epsilon = float(args, "epsilon")?;
+        let list = |value: Value| Ok::<_, Refusal>(constant(m, value)?.to_f64());
         let (scale, bias) = (list(norm.scale(m))?, list(norm.b(m))?);
         let (mean, variance) = (list(norm.input_mean(m))?, list(norm.input_var(m))?);
         let factors: Vec<f64> = scale.iter().zip(&variance).map(|(s, v)| s / (v + epsilon).sqrt()).collect();
         let summands = bias.iter().zip(&mean).zip(&factors).map(|((b, mean), f)| (b - mean * f) as f32);
-        Some(affine(&factors.iter().map(|&f| f as f32).collect::<Vec<_>>(), &summands.collect::<Vec<_>>()))
+        Ok(affine(&factors.iter().map(|&f| f as f32).collect::<Vec<_>>(), &summands.collect::<Vec<_>>()))
     }
 
     /// A constant of one element per channel, or one for all.
     fn per_channel(&self, value: Value, rank: usize, channels: usize) -> Option<Vec<f32>> {
-        let tensor = self.constant(value)?;
+        let tensor = constant(self.m, value).ok()?;
         let list: Vec<f32> = tensor.to_f64().iter().map(|&n| n as f32).collect();
         // Axes are aligned at the end; that of the channels is the second of `rank`.
         let axis = (tensor.rank() + 1).checked_sub(rank);
@@ -147,16 +156,16 @@ impl Reader<'_> {
         }
     }
 
-    fn binary(&mut self, op: Op) -> Option<()> {
+    fn binary(&mut self, op: Op) -> Result<(), Refusal> {
         let m = self.m;
-        let &[a, b] = m.operands(op) else { return None };
+        let &[a, b] = m.operands(op) else { return Err(NOT_DECLARED.into()) };
         let y = m.result(op, 0);
         let (extents, elem) = feature_type(m, y)?;
-        matches!(elem, Elem::F32 | Elem::F16).then_some(())?;
+        matches!(elem, Elem::F32 | Elem::F16).then_some(()).ok_or(Refusal::of(y, OTHER_ELEMENTS))?;
         let is_sum = AddOp::cast(m, op).is_some();
-        let rank = m.ctx.shape(m.value_type(y))?.len();
+        let rank = m.ctx.shape(m.value_type(y)).map_or(0, <[i64]>::len);
         for (x, other) in [(a, b), (b, a)] {
-            if self.known(x).is_none() || feature_type(m, x)?.0 != extents {
+            if self.known(x).is_err() || feature_type(m, x)?.0 != extents {
                 continue;
             }
             if let Some(list) = self.per_channel(other, rank, extents[2] as usize) {
@@ -170,7 +179,7 @@ impl Reader<'_> {
     }
 
     /// Applies a stage with a second operand, in the layer of the first or second.
-    fn combine(&mut self, op: Op, [a, b]: [Value; 2], extents: [u32; 3], stage: Stage) -> Option<()> {
+    fn combine(&mut self, op: Op, [a, b]: [Value; 2], extents: [u32; 3], stage: Stage) -> Result<(), Refusal> {
         let m = self.m;
         let (ea, eb) = (feature_type(m, a)?.0, feature_type(m, b)?.0);
         let is_sum = matches!(stage, Stage::Add { .. } | Stage::QuantizedAdd { .. });
@@ -183,15 +192,17 @@ impl Reader<'_> {
         let (x, other, stage) = if swap { (b, a, swapped(stage)) } else { (a, b, stage) };
         let (ex, eo) = if swap { (eb, ea) } else { (ea, eb) };
         if ex != extents || !fits(eo) {
-            return None;
+            return Err(Refusal::of(other, "an operand that is repeated along an axis"));
         }
         let stage = StageInfo { other: Some(self.known(other)?), ..StageInfo::plain(stage) };
         self.stage(op, x, &[stage])
     }
 
-    fn quantized_binary(&mut self, op: Op) -> Option<()> {
+    fn quantized_binary(&mut self, op: Op) -> Result<(), Refusal> {
         let m = self.m;
-        let &[a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero] = m.operands(op) else { return None };
+        let &[a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero] = m.operands(op) else {
+            return Err(NOT_DECLARED.into());
+        };
         let (x, y, to) = (self.scale(a_scale, a_zero)?, self.scale(b_scale, b_zero)?, self.scale(y_scale, y_zero)?);
         let (extents, elem) = feature_type(m, m.result(op, 0))?;
         let other = Tile::default();

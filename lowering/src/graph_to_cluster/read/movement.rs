@@ -1,9 +1,15 @@
 //! Ops that move channels, as parts of features: nothing is copied where a producer can write its part, or a consumer read it.
 
 use super::super::network::{ChannelSlice, FeatureId, FeatureInfo, Layer, Role};
-use super::{Reader, feature_type};
+use super::{NOT_DECLARED, Reader, feature_type};
+use crate::operands::integers;
 use gradus_dialects::graph::{ConcatOp, ReshapeOp, SliceOp, TransposeOp};
-use gradus_ir::{Module, Op, OpDecl, Value};
+use gradus_ir::{Module, Op, OpDecl, Refusal, Value};
+
+/// The rule of ops that move elements along other axes.
+const OTHER_AXIS: &str = "another axis than that of the channels";
+/// The rule of reshapes of features.
+const OTHER_FEATURE: &str = "a reshape to other rows, columns and channels";
 
 /// The reshape, transpose and reshape of a channel shuffle.
 struct Shuffle {
@@ -24,8 +30,8 @@ fn shuffle_at(m: &Module, last: Op) -> Option<Shuffle> {
     let perm = m.args(transpose)?.ints("perm")?;
     let parts = m.ctx.static_shape(m.value_type(split))?;
     let is_swap = perm[..] == [0, 2, 1, 3, 4][..perm.len().min(5)] && matches!(perm.len(), 4 | 5);
-    let same = feature_type(m, x)? == feature_type(m, y)?;
-    let extents = feature_type(m, x)?.0;
+    let (from, to) = (feature_type(m, x).ok()?, feature_type(m, y).ok()?);
+    let (same, extents) = (from == to, from.0);
     let is_split = parts.len() == perm.len()
         && parts[0] == 1
         && parts[1] * parts[2] == i64::from(extents[2])
@@ -57,26 +63,28 @@ fn shuffle_of(m: &Module, op: Op) -> Option<Shuffle> {
 
 impl Reader<'_> {
     /// Reads a concatenation, or parts of a tensor.
-    pub(super) fn channels(&mut self, op: Op) -> Option<()> {
+    pub(super) fn channels(&mut self, op: Op) -> Result<(), Refusal> {
         match ConcatOp::cast(self.m, op) {
             Some(concat) => self.concat(concat),
             None => self.parts(op),
         }
     }
 
-    fn is_channel_axis(&self, op: Op, value: Value) -> Option<()> {
+    /// Checks that the attribute `axis` names the channels of a value.
+    pub(super) fn check_axis(&self, op: Op, value: Value) -> Result<(), Refusal> {
         let m = self.m;
-        let rank = m.ctx.shape(m.value_type(value))?.len() as i64;
-        (m.args(op)?.int("axis")?.rem_euclid(rank) == 1).then_some(())
+        let rank = m.ctx.shape(m.value_type(value)).map_or(1, <[i64]>::len) as i64;
+        let axis = m.args(op).and_then(|args| args.int("axis")).map(|axis| axis.rem_euclid(rank));
+        (axis == Some(1)).then_some(()).ok_or(Refusal::of_attr("axis", OTHER_AXIS))
     }
 
-    fn concat(&mut self, op: ConcatOp) -> Option<()> {
+    fn concat(&mut self, op: ConcatOp) -> Result<(), Refusal> {
         let m = self.m;
         let y = m.result(op.0, 0);
-        self.is_channel_axis(op.0, y)?;
+        self.check_axis(op.0, y)?;
         let values: Vec<Value> = m.operands(op.0).to_vec();
         let whole = self.feature(y, Role::Inner)?;
-        let ids = values.iter().map(|&v| self.known(v)).collect::<Option<Vec<_>>>()?;
+        let ids = values.iter().map(|&v| self.known(v)).collect::<Result<Vec<_>, _>>()?;
         let (mut i, mut first) = (0, 0);
         while i < ids.len() {
             let part = ChannelSlice { whole, first, step: 1 };
@@ -98,7 +106,7 @@ impl Reader<'_> {
             i += count;
         }
         self.features.insert(y, whole);
-        Some(())
+        Ok(())
     }
 
     /// A feature whose parts, in order, are the first of a list, with their number.
@@ -125,14 +133,14 @@ impl Reader<'_> {
     }
 
     /// Reads a split or a slice: its results are parts.
-    fn parts(&mut self, op: Op) -> Option<()> {
+    fn parts(&mut self, op: Op) -> Result<(), Refusal> {
         let m = self.m;
-        let x = *m.operands(op).first()?;
+        let x = m.operands(op)[0];
         let id = self.known(x)?;
         let mut first = match SliceOp::cast(m, op) {
             Some(slice) => self.slice_start(slice, x)?,
             None => {
-                self.is_channel_axis(op, x)?;
+                self.check_axis(op, x)?;
                 0
             }
         };
@@ -142,55 +150,59 @@ impl Reader<'_> {
             self.features.insert(value, part);
             first += channels;
         }
-        Some(())
+        Ok(())
     }
 
     /// The first channel of a slice of channels.
-    fn slice_start(&self, slice: SliceOp, x: Value) -> Option<u32> {
+    fn slice_start(&self, slice: SliceOp, x: Value) -> Result<u32, Refusal> {
         let m = self.m;
-        let list = |value: Value| self.constant(value)?.to_i64();
+        let list = |value: Value| integers(m, value);
         let starts = list(slice.starts(m))?;
-        let axes = slice.axes(m).map_or(Some((0..starts.len() as i64).collect()), list)?;
-        let steps = slice.steps(m).map_or(Some(vec![1; starts.len()]), list)?;
+        let axes = slice.axes(m).map_or(Ok((0..starts.len() as i64).collect()), list)?;
+        let steps = slice.steps(m).map_or(Ok(vec![1; starts.len()]), list)?;
         let (from, to) = (feature_type(m, x)?.0, feature_type(m, m.result(slice.0, 0))?.0);
-        let rank = m.ctx.shape(m.value_type(x))?.len() as i64;
-        let at = axes.iter().position(|axis| axis.rem_euclid(rank) == 1)?;
+        let rank = m.ctx.shape(m.value_type(x)).map_or(1, <[i64]>::len) as i64;
+        let at = axes.iter().position(|axis| axis.rem_euclid(rank) == 1).ok_or(OTHER_AXIS)?;
         let is_rest_whole = from[..2] == to[..2] && steps.iter().all(|&s| s == 1);
         let channels = i64::from(from[2]);
         let start = if starts[at] < 0 { starts[at] + channels } else { starts[at] }.clamp(0, channels);
         // A slice of other extents than its type is poison.
-        (is_rest_whole && start + i64::from(to[2]) <= channels).then_some(start as u32)
+        let is_known = is_rest_whole && start + i64::from(to[2]) <= channels;
+        is_known.then_some(start as u32).ok_or("a slice of rows or columns, or with steps".into())
     }
 
     /// Reads a reshape whose operand and result are the same feature, or one as a vector.
-    pub(super) fn view(&mut self, op: Op) -> Option<()> {
+    pub(super) fn view(&mut self, op: Op) -> Result<(), Refusal> {
         let m = self.m;
-        let (x, y) = (*m.operands(op).first()?, m.result(op, 0));
-        (m.num_results(op) == 1).then_some(())?;
+        let (x, y) = (m.operands(op)[0], m.result(op, 0));
+        (m.num_results(op) == 1).then_some(()).ok_or("a second result")?;
         let (to, _) = feature_type(m, y)?;
         if let Some(&id) = self.flat.get(&x) {
-            (to == feature_type(m, x)?.0).then_some(())?;
+            (to == feature_type(m, x)?.0).then_some(()).ok_or(Refusal::of(x, OTHER_FEATURE))?;
             self.flat.insert(y, id);
-            return Some(());
+            return Ok(());
         }
         let (id, from) = (self.known(x)?, feature_type(m, x)?.0);
         if from == to {
             self.features.insert(y, id);
-            return Some(());
+            return Ok(());
         }
         // A vector of several rows or columns is read by products only.
         let products = [gradus_dialects::graph::GemmOp::INFO, gradus_dialects::graph::MatMulOp::INFO];
         let is_read = !(self.kept)(y) && m.uses(y).all(|(user, i)| i == 0 && m.is_one_of(user, &products));
-        (to == [1, 1, from[0] * from[1] * from[2]] && is_read).then_some(())?;
+        if to != [1, 1, from[0] * from[1] * from[2]] {
+            return Err(Refusal::of(y, OTHER_FEATURE));
+        }
+        is_read.then_some(()).ok_or(Refusal::of(y, "a vector of an image that not only products read"))?;
         self.flat.insert(y, id);
-        Some(())
+        Ok(())
     }
 
     /// Reads a channel shuffle: each group is a part of the result with channels at a distance. The last op does it.
-    pub(super) fn shuffle(&mut self, op: Op) -> Option<()> {
-        let shuffle = shuffle_of(self.m, op)?;
+    pub(super) fn shuffle(&mut self, op: Op) -> Result<(), Refusal> {
+        let shuffle = shuffle_of(self.m, op).ok_or(NOT_DECLARED)?;
         if op != shuffle.ops[2] {
-            return Some(());
+            return Ok(());
         }
         let m = self.m;
         let (y, id) = (m.result(op, 0), self.known(shuffle.x)?);
@@ -216,7 +228,7 @@ impl Reader<'_> {
             }
         }
         self.features.insert(y, whole);
-        Some(())
+        Ok(())
     }
 
     /// Whether a layer reads a feature as a whole.

@@ -1,12 +1,12 @@
 //! Convolutions, matrix products and pools as layers.
 
 use super::super::network::{ConvInfo, Layer, LayerKind, StageInfo, WindowInfo};
-use super::{Reader, feature_type};
+use super::{NOT_DECLARED, OTHER_ELEMENTS, Reader, feature_type, float};
+use crate::operands::{self, common_zero_point, constant};
 use gradus_dialects::graph::{
-    AveragePoolOp, ConvOp, GemmOp, GlobalMaxPoolOp, LrnOp, MatMulOp, MaxPoolOp, QLinearConvOp, SoftmaxOp, convolution,
-    pool_window,
+    AveragePoolOp, ConvOp, GemmOp, GlobalMaxPoolOp, MaxPoolOp, QLinearConvOp, SoftmaxOp, convolution, pool_window,
 };
-use gradus_ir::{DType, Op, OpDecl, Tensor, Value};
+use gradus_ir::{DType, Op, OpDecl, Refusal, Tensor, Value};
 use gradus_reference_kernels::shape::Window;
 use gradus_simulators::cluster::{Elem, Stage};
 
@@ -14,23 +14,29 @@ use gradus_simulators::cluster::{Elem, Stage};
 const MAX_WINDOW: usize = 1 << 12;
 
 /// The extents of a window in two dimensions.
-fn window_info(window: &Window) -> Option<WindowInfo> {
+fn window_info(window: &Window) -> Result<WindowInfo, Refusal> {
     let all = [&window.kernel, &window.strides, &window.dilations, &window.pads_begin, &window.pads_end];
     if all.iter().any(|list| list.iter().any(|&n| n > MAX_WINDOW)) {
-        return None;
+        let rule = "a window with an extent, stride, dilation or padding of more than {}";
+        return Err(Refusal::from(rule).with([MAX_WINDOW]));
     }
     let two = |list: &[usize], default: u32| match list {
-        [w] => Some([default, *w as u32]),
-        [h, w] => Some([*h as u32, *w as u32]),
-        _ => None,
+        [w] => Ok([default, *w as u32]),
+        [h, w] => Ok([*h as u32, *w as u32]),
+        _ => Err(Refusal::from("a window of {} axes").with([list.len()])),
     };
-    Some(WindowInfo {
+    Ok(WindowInfo {
         kernel: two(&window.kernel, 1)?,
         stride: two(&window.strides, 1)?,
         dilation: two(&window.dilations, 1)?,
         pad: two(&window.pads_begin, 0)?,
     })
 }
+
+/// The rule of windows that do not fit their operands.
+const OTHER_WINDOW: &str = "a window that its operand does not have";
+/// The rule of weights.
+const OTHER_WEIGHTS: &str = "weights of another type than their product has on the clusters";
 
 /// The window of a product of vectors.
 const POINT: WindowInfo = WindowInfo { kernel: [1, 1], stride: [1, 1], dilation: [1, 1], pad: [0, 0] };
@@ -56,39 +62,36 @@ fn f32_bias(bias: &Tensor, factor: f64) -> Vec<u8> {
 
 impl Reader<'_> {
     /// Reads a convolution or a product with a constant matrix.
-    pub(super) fn product(&mut self, op: Op) -> Option<()> {
+    pub(super) fn product(&mut self, op: Op) -> Result<(), Refusal> {
         if let Some(conv) = QLinearConvOp::cast(self.m, op) {
             return self.quantized_conv(conv);
         }
         if let Some(conv) = ConvOp::cast(self.m, op) {
             let m = self.m;
-            let bias = conv.b(m).map(|b| self.constant(b)).map_or(Some(None), |b| b.map(Some))?;
-            let info = self.conv(op, conv.x(m), &self.constant(conv.w(m))?, bias.map(|b| f32_bias(&b, 1.0)))?;
+            let bias = conv.b(m).map(|b| constant(m, b)).transpose()?;
+            let info = self.conv(op, conv.x(m), &constant(m, conv.w(m))?, bias.map(|b| f32_bias(&b, 1.0)))?;
             return self.add_layer(op, conv.x(m), LayerKind::Conv(info), Vec::new());
         }
         self.matrix(op)
     }
 
-    fn add_layer(&mut self, op: Op, x: Value, kind: LayerKind, stages: Vec<StageInfo>) -> Option<()> {
+    fn add_layer(&mut self, op: Op, x: Value, kind: LayerKind, stages: Vec<StageInfo>) -> Result<(), Refusal> {
         let layer = Layer { kind, stages, ..self.copy(op, self.known(x)?) };
         self.add(layer, self.m.result(op, 0))
     }
 
-    fn conv(&self, op: Op, x: Value, weights: &Tensor, bias: Option<Vec<u8>>) -> Option<ConvInfo> {
-        let (group, window) = convolution(self.m, op).ok()?;
+    fn conv(&self, op: Op, x: Value, weights: &Tensor, bias: Option<Vec<u8>>) -> Result<ConvInfo, Refusal> {
+        let (group, window) = convolution(self.m, op).map_err(|_| OTHER_WINDOW)?;
         let ([_, _, channels], elem) = feature_type(self.m, x)?;
-        let ([rows, cols, kernels], _) = feature_type(self.m, self.m.result(op, 0))?;
-        if rows == 0 || cols == 0 || kernels == 0 {
-            return None;
-        }
-        let weights_elem = elem_of(weights.dtype())?;
+        let ([.., kernels], _) = feature_type(self.m, self.m.result(op, 0))?;
+        let weights_elem = elem_of(weights.dtype()).ok_or(OTHER_WEIGHTS)?;
         let is_float = |e| matches!(e, Elem::F32 | Elem::F16);
         if is_float(elem) != is_float(weights_elem) || is_float(elem) && elem != weights_elem {
-            return None;
+            return Err(OTHER_WEIGHTS.into());
         }
         let taps = window.kernel.iter().product();
         let group_in = channels / group as u32;
-        Some(ConvInfo {
+        Ok(ConvInfo {
             window: window_info(&window)?,
             group_in,
             group_out: kernels / group as u32,
@@ -104,29 +107,30 @@ impl Reader<'_> {
         })
     }
 
-    fn quantized_conv(&mut self, conv: QLinearConvOp) -> Option<()> {
+    fn quantized_conv(&mut self, conv: QLinearConvOp) -> Result<(), Refusal> {
         let m = self.m;
-        let weights = self.constant(conv.w(m))?;
-        let kernels = *weights.shape().first()?;
-        let zeros = self.constant(conv.w_zero_point(m))?.to_i64()?;
-        let is_same = zeros.iter().all(|&z| z == zeros[0]);
-        let bias = conv.b(m).map(|b| self.constant(b)).map_or(Some(None), |b| b.map(Some))?;
-        let bias = match bias {
-            Some(b) if b.dtype() == DType::I32 => Some(b.bytes().to_vec()),
-            Some(_) => return None,
+        let weights = constant(m, conv.w(m))?;
+        let &kernels = weights.shape().first().ok_or(OTHER_WEIGHTS)?;
+        let weights_zero = common_zero_point(m, conv.w_zero_point(m))? as i32;
+        let bias = match conv.b(m) {
+            Some(value) => {
+                let bias = constant(m, value)?;
+                (bias.dtype() == DType::I32)
+                    .then_some(())
+                    .ok_or(Refusal::of(value, "a bias of another type than i32"))?;
+                Some(bias.bytes().to_vec())
+            }
             None => None,
         };
         let (from, to) =
             (self.scale(conv.x_scale(m), conv.x_zero_point(m))?, self.scale(conv.y_scale(m), conv.y_zero_point(m))?);
-        let scales = self.constant(conv.w_scale(m))?;
-        let is_fit = scales.dtype() == DType::F32 && (scales.len() == 1 || scales.len() == kernels);
-        if !is_same || zeros.is_empty() || !is_fit {
-            return None;
+        let scales = operands::scales(m, conv.w_scale(m))?;
+        if ![1, kernels].contains(&scales.len()) {
+            return Err(Refusal::of(conv.w_scale(m), "{} scales of {} kernels").with([scales.len(), kernels]));
         }
-        let scales = scales.as_slice::<f32>();
         let scale = |k: usize| (scales[if scales.len() == 1 { 0 } else { k }] * from.scale / to.scale).to_le_bytes();
         let mut info = self.conv(conv.0, conv.x(m), &weights, bias)?;
-        (info.zero, info.weights_zero) = (from.zero, zeros[0] as i32);
+        (info.zero, info.weights_zero) = (from.zero, weights_zero);
         let elem = feature_type(m, m.result(conv.0, 0))?.1;
         let requantize = StageInfo {
             stage: Stage::Requantize { scales: 0, zero: to.zero, elem },
@@ -138,34 +142,38 @@ impl Reader<'_> {
     }
 
     /// Reads a product of a vector with a constant matrix. A vector of a feature is a convolution with a kernel of its extents.
-    fn matrix(&mut self, op: Op) -> Option<()> {
+    fn matrix(&mut self, op: Op) -> Result<(), Refusal> {
         let m = self.m;
-        let args = m.args(op)?;
-        let (a, b) = (*m.operands(op).first()?, *m.operands(op).get(1)?);
+        let args = m.args(op).ok_or(NOT_DECLARED)?;
+        let (a, b) = (m.operands(op)[0], m.operands(op)[1]);
         let is_gemm = GemmOp::cast(m, op).is_some();
-        if !is_gemm && MatMulOp::cast(m, op).is_none() || is_gemm && args.flag("transA") {
-            return None;
+        if is_gemm && args.flag("transA") {
+            return Err(Refusal::of_attr("transA", "a transposed left operand"));
         }
-        let number = |name: &str| if is_gemm { args.float(name) } else { Some(1.0) };
+        let number = |name| if is_gemm { float(&args, name) } else { Ok(1.0) };
         let (alpha, beta, transposed) = (number("alpha")?, number("beta")?, is_gemm && args.flag("transB"));
-        let weights = self.constant(b)?;
-        let &[rows, cols] = weights.shape() else { return None };
+        let weights = constant(m, b)?;
+        let &[rows, cols] = weights.shape() else {
+            return Err(Refusal::of(b, "a constant of {} axes").with([weights.rank()]));
+        };
         let (kernels, depth) = if transposed { (rows, cols) } else { (cols, rows) };
-        let input = self.flat.get(&a).copied().or_else(|| self.known(a))?;
+        let input = self.flat.get(&a).copied().map_or_else(|| self.known(a), Ok)?;
         let ([height, width, channels], elem) = (self.net.features[input].extents, self.net.features[input].elem);
         let (y, _) = feature_type(m, m.result(op, 0))?;
         let is_vector = y == [1, 1, kernels as u32] && depth == (height * width * channels) as usize;
-        if alpha != 1.0
-            || !is_vector
-            || elem_of(weights.dtype()) != Some(elem)
-            || !matches!(elem, Elem::F32 | Elem::F16)
-        {
-            return None;
+        if alpha != 1.0 {
+            return Err(Refusal::of_attr("alpha", "a factor of the product"));
         }
+        is_vector.then_some(()).ok_or(Refusal::of(a, "a product of several rows"))?;
+        matches!(elem, Elem::F32 | Elem::F16).then_some(()).ok_or(Refusal::of(a, OTHER_ELEMENTS))?;
+        (elem_of(weights.dtype()) == Some(elem)).then_some(()).ok_or(Refusal::of(b, OTHER_WEIGHTS))?;
         let bias = match m.operands(op).get(2) {
-            Some(&c) => Some(self.constant(c).filter(|c| c.len() == kernels || c.len() == 1)?),
+            Some(&c) => Some(constant(m, c)?),
             None => None,
         };
+        if let Some(n) = bias.as_ref().map(Tensor::len).filter(|&n| n != kernels && n != 1) {
+            return Err(Refusal::from("a summand of {} elements for {} columns").with([n, kernels]));
+        }
         let bias = bias.map(|c| f32_bias(&c, beta)).map(|c| if c.len() == 4 { c.repeat(kernels) } else { c });
         let size = weights.dtype().size();
         let bytes = if transposed {
@@ -189,23 +197,26 @@ impl Reader<'_> {
     }
 
     /// Reads a pool.
-    pub(super) fn pool(&mut self, op: Op) -> Option<()> {
-        let m = self.m;
-        let x = *m.operands(op).first()?;
+    pub(super) fn pool(&mut self, op: Op) -> Result<(), Refusal> {
+        let (m, args) = (self.m, self.m.args(op).ok_or(NOT_DECLARED)?);
+        let x = m.operands(op)[0];
         let ([rows, cols, _], elem) = feature_type(m, x)?;
         let is_max = m.is_one_of(op, &[MaxPoolOp::INFO, GlobalMaxPoolOp::INFO]);
-        if m.num_results(op) != 1 || !is_max && !matches!(elem, Elem::F32 | Elem::F16) {
-            return None;
+        (m.num_results(op) == 1).then_some(()).ok_or("a second result")?;
+        if !is_max && !matches!(elem, Elem::F32 | Elem::F16) {
+            return Err(Refusal::of(x, OTHER_ELEMENTS));
         }
         let is_window = m.is_one_of(op, &[MaxPoolOp::INFO, AveragePoolOp::INFO]);
         let window = match is_window {
-            true => window_info(&pool_window(m, op).ok()?)?,
+            true => window_info(&pool_window(m, op).map_err(|_| OTHER_WINDOW)?)?,
             false => WindowInfo { kernel: [rows, cols], ..POINT },
         };
-        let with_pads = !is_max && is_window && m.args(op)?.flag("count_include_pad");
+        let with_pads = !is_max && is_window && args.flag("count_include_pad");
         let divisor = match with_pads {
             // Windows that the ceiling mode adds have fewer elements.
-            true if m.args(op)?.flag("ceil_mode") => return None,
+            true if args.flag("ceil_mode") => {
+                return Err(Refusal::of_attr("ceil_mode", "means of windows that are cut"));
+            }
             true => window.kernel[0] * window.kernel[1],
             false => 0,
         };
@@ -213,20 +224,22 @@ impl Reader<'_> {
     }
 
     /// Reads a softmax or a normalization across channels.
-    pub(super) fn across_channels(&mut self, op: Op) -> Option<()> {
-        let (m, args) = (self.m, self.m.args(op)?);
-        let x = *m.operands(op).first()?;
-        let rank = m.ctx.shape(m.value_type(x))?.len() as i64;
+    pub(super) fn across_channels(&mut self, op: Op) -> Result<(), Refusal> {
+        let (m, args) = (self.m, self.m.args(op).ok_or(NOT_DECLARED)?);
+        let x = m.operands(op)[0];
         let (_, elem) = feature_type(m, x)?;
-        if args.int("axis")?.rem_euclid(rank) != 1 || !matches!(elem, Elem::F32 | Elem::F16) {
-            return None;
-        }
+        matches!(elem, Elem::F32 | Elem::F16).then_some(()).ok_or(Refusal::of(x, OTHER_ELEMENTS))?;
+        self.check_axis(op, x)?;
         let kind = if SoftmaxOp::cast(m, op).is_some() {
-            (!args.flag("legacy_flatten") || rank == 2).then_some(LayerKind::Softmax)?
+            let is_of_channels =
+                !args.flag("legacy_flatten") || m.ctx.shape(m.value_type(x)).map(<[i64]>::len) == Some(2);
+            is_of_channels
+                .then_some(LayerKind::Softmax)
+                .ok_or(Refusal::of_attr("legacy_flatten", "a softmax of several axes"))?
         } else {
-            LrnOp::cast(m, op)?;
-            let number = |name: &str| args.float(name).map(|n| n as f32);
-            let size = u32::try_from(args.int("size")?).ok().filter(|&n| n % 2 == 1 && n < 1 << 16)?;
+            let size = args.int("size").and_then(|n| u32::try_from(n).ok()).filter(|&n| n % 2 == 1 && n < 1 << 16);
+            let size = size.ok_or(Refusal::of_attr("size", "a neighbourhood that is even or too large"))?;
+            let number = |name| float(&args, name).map(|n| n as f32);
             LayerKind::Lrn { size, numbers: [number("alpha")?, number("beta")?, number("bias")?] }
         };
         self.add_layer(op, x, kind, Vec::new())

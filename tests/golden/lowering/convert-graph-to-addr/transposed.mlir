@@ -93,7 +93,7 @@ func.func @infinite_filter(%x: tensor<1x1x2xf32>) -> tensor<1x1x4xf32> {
 // CHECK-LABEL: func.func @dynamic
 // CHECK:         graph.conv_transpose
 func.func @dynamic(%x: tensor<?x1x2xf32>, %w: tensor<1x1x3xf32>) -> tensor<?x1x4xf32> {
-  // expected-remark@+1 {{'graph.conv_transpose' is evaluated by reference: an operand has a dynamic or empty shape}}
+  // expected-remark@+1 {{'graph.conv_transpose' stays in graph: an unknown extent (operand 'x')}}
   %0 = graph.conv_transpose %x, %w : (tensor<?x1x2xf32>, tensor<1x1x3xf32>) -> tensor<?x1x4xf32>
   return %0 : tensor<?x1x4xf32>
 }
