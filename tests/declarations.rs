@@ -103,7 +103,7 @@ ops! {
     two_fields_of_one_name { operands: &[value("x", &ANY)], attrs: &[attr("x", &I64, None)] } =>
         "two of its fields are called 'x'";
     two_extensions_of_one_type { extensions: &[&Latency(1), &Latency(2)] } =>
-        "two of its extensions are of type 'declarations::Latency'";
+        format!("two of its extensions are of type '{}'", std::any::type_name::<Latency>());
     a_pattern_that_is_listed_twice { patterns: &[PATTERN, PATTERN] } => "the pattern 'drop' is listed twice";
 }
 
