@@ -6,7 +6,7 @@ mod code;
 mod names;
 mod places;
 
-use crate::support::{files, no_failures, read, root, shown};
+use crate::support::{files, no_failures, read, root, shown, without_tests};
 use std::path::{Path, PathBuf};
 
 /// Returns the folders of the workspace's crates with sources, examples aside; the first is that of the tool.
@@ -25,18 +25,14 @@ struct Source {
     text: String,
 }
 
-/// Returns the source files of a folder that are not tests, each up to its tests.
+/// Returns the source files of a folder that are not tests, each without its tests.
 fn sources(folder: &str) -> Vec<Source> {
     let is_test = |path: &Path| {
         let path = path.display().to_string();
         path.ends_with("tests.rs") || path.contains("/tests/")
     };
     let paths: Vec<PathBuf> = files(&root().join(folder), "rs").into_iter().filter(|path| !is_test(path)).collect();
-    let source = |path: PathBuf| {
-        let text = read(&path);
-        let end = text.find("\n#[cfg(test)]\n").map_or(text.len(), |at| at + 1);
-        Source { path: shown(&path), text: text[..end].to_owned() }
-    };
+    let source = |path: PathBuf| Source { path: shown(&path), text: without_tests(&read(&path)) };
     paths.into_iter().map(source).collect()
 }
 

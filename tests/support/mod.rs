@@ -25,6 +25,20 @@ pub fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
+/// Returns a source text without its modules of tests.
+pub fn without_tests(text: &str) -> String {
+    let (mut kept, mut lines) = (String::new(), text.lines());
+    while let Some(line) = lines.next() {
+        if line.trim() != "#[cfg(test)]" {
+            kept.extend([line, "\n"]);
+        } else if lines.next().is_some_and(|item| item.ends_with('{')) {
+            let end = &line[..line.len() - line.trim_start().len()];
+            lines.by_ref().find(|line| line.strip_prefix(end) == Some("}"));
+        }
+    }
+    kept
+}
+
 /// Returns a path relative to the root of the repository, for messages.
 pub fn shown(path: &Path) -> String {
     path.strip_prefix(root()).unwrap_or(path).display().to_string()

@@ -40,7 +40,7 @@ use kernel::{Epilogue, Left, OffsetWalk, SummandRun, Tile, UNROLL, lines_ahead};
 use packed::PackedRows;
 use panels::PANEL;
 pub use panels::Panels;
-use std::cell::RefCell;
+use std::cell::Cell;
 use std::ops::Range;
 
 /// Maximum length of a run of f32. Longer ones are split, so that slices of the reduction dimension consist of runs.
@@ -50,8 +50,8 @@ const LONGEST_RUN: usize = 128;
 const MAX_ROWS: usize = 192;
 
 thread_local! {
-    /// The packed rows of the thread's block.
-    static PACKED: RefCell<PackedRows> = RefCell::default();
+    /// The packed rows of the thread's block; none while a product uses them.
+    static PACKED: Cell<PackedRows> = Cell::default();
 }
 
 /// A matrix product.
@@ -185,26 +185,25 @@ impl Product<'_> {
         let per_part = runs.len().div_ceil(parts).max(1);
         let none = runs.is_empty().then_some(&[][..]);
         let packs = self.b.isa().packs(groups.len(), run);
-        PACKED.with_borrow_mut(|packed| {
-            for (i, some) in runs.chunks(per_part).chain(none).enumerate() {
-                let (summand, walk) = (i * per_part * run, self.addresses.walk(i * per_part));
-                let ends = [i == 0, summand + some.len() * run == self.b.summands()];
-                if packs {
-                    packed.pack(self, rows.clone(), self.b.tile_rows(), (some, walk));
-                }
-                let packed = packs.then_some(&*packed);
-                for group in groups.clone() {
-                    let next = match group + 1 < groups.end {
-                        true => (group + 1, summand),
-                        false => (groups.start, if ends[1] { 0 } else { summand + some.len() * run }),
-                    };
-                    let (panels, next) = (self.b.group(group), (self.b.group(next.0).start, next.1));
-                    let slice =
-                        GroupSlice { rows: rows.clone(), runs: some, walk, packed, summand, panels, next, ends };
-                    self.group(&slice, to);
-                }
+        let mut packed = PACKED.take();
+        for (i, some) in runs.chunks(per_part).chain(none).enumerate() {
+            let (summand, walk) = (i * per_part * run, self.addresses.walk(i * per_part));
+            let ends = [i == 0, summand + some.len() * run == self.b.summands()];
+            if packs {
+                packed.pack(self, rows.clone(), self.b.tile_rows(), (some, walk));
             }
-        });
+            let packed = packs.then_some(&packed);
+            for group in groups.clone() {
+                let next = match group + 1 < groups.end {
+                    true => (group + 1, summand),
+                    false => (groups.start, if ends[1] { 0 } else { summand + some.len() * run }),
+                };
+                let (panels, next) = (self.b.group(group), (self.b.group(next.0).start, next.1));
+                let slice = GroupSlice { rows: rows.clone(), runs: some, walk, packed, summand, panels, next, ends };
+                self.group(&slice, to);
+            }
+        }
+        PACKED.set(packed);
     }
 
     /// Returns the runs that are not padding for all of these rows, of which those at the ends need no sums. All runs,
