@@ -1,5 +1,6 @@
 //! Planted bugs: `gradus check` finds each and names the pass and the rewrite.
 
+mod edits;
 mod floats;
 mod patterns;
 mod reproducers;
