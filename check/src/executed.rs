@@ -4,8 +4,8 @@
 use crate::compare::{Reference, Verdict};
 use crate::execution::Execution;
 use crate::outcome::Difference;
-use crate::subject::{Culprit, EXECUTION, Rewrite, Subject};
-use gradus_ir::{Loc, Module, PrintOptions};
+use crate::subject::{Culprit, EXECUTION, Rewrite, Subject, last_right};
+use gradus_ir::{Module, PrintOptions};
 
 impl Subject<'_> {
     /// Compares a compiled program with the original in each way of execution. Returns the verdict on each function, or the
@@ -42,9 +42,7 @@ impl Subject<'_> {
         let mut error = reference.error(name, &difference, &format!("as it is executed on {}", execution.name()));
         let rewrite = first_wrong_step(reference, m, name, execution);
         if let Some(step) = &rewrite {
-            let loc = if step.loc == Loc::UNKNOWN { error.loc } else { step.loc };
-            let cause = format!("caused by the {} of step {}", step.what, step.number);
-            error = error.note(loc, cause).note(loc, format!("on {}", step.op));
+            error = step.explain_as(error, format!("caused by the {} of step {}", step.what, step.number));
         }
         let (pipeline, conclusive) = ((self.pipeline)().to_string(), reference.is_conclusive(name));
         let (pass, function) = (EXECUTION, name.to_owned());
@@ -56,24 +54,17 @@ impl Subject<'_> {
 fn first_wrong_step(reference: &Reference<'_>, m: &Module, name: &str, execution: &dyn Execution) -> Option<Rewrite> {
     let function = reference.function_in(name, m)?;
     let steps = execution.steps(m, function);
-    let is_wrong = |count: usize| {
+    let is_wrong = |count: u64| {
         let mut m = m.clone();
-        steps[count..].iter().for_each(|&step| execution.interpret(&mut m, step));
+        steps[count as usize..].iter().for_each(|&step| execution.interpret(&mut m, step));
         matches!(reference.executed(name, &m, execution), Some(Verdict::Different(_)))
     };
-    let (mut right, mut wrong) = (0, steps.len());
-    if is_wrong(right) {
-        return None;
-    }
-    while wrong - right > 1 {
-        let middle = right + (wrong - right) / 2;
-        if is_wrong(middle) { wrong = middle } else { right = middle }
-    }
-    let step = *steps.get(right)?;
+    let number = last_right((0, steps.len() as u64), is_wrong)?;
+    let step = steps[number as usize];
     let names: Vec<&str> = m.ops_under(step).into_iter().skip(1).map(|op| m.name_text(op)).collect();
     let names = names.split_last().map_or(String::new(), |(_, ops)| ops.join(", "));
     Some(Rewrite {
-        number: right as u64,
+        number,
         what: format!("kernel: {names}"),
         op: m.op_text(step, PrintOptions { skip_regions: true, ..PrintOptions::default() }),
         op_name: names,

@@ -72,10 +72,14 @@ impl Rewrite {
 
     /// Adds notes on the rewrite to an error that it causes.
     pub(crate) fn explain(&self, error: Diagnostic) -> Diagnostic {
+        self.explain_as(error, format!("caused by rewrite {}: `{}`", self.number, self.what))
+    }
+
+    /// Adds a cause and the op that it concerns to an error.
+    pub(crate) fn explain_as(&self, error: Diagnostic, cause: String) -> Diagnostic {
         // The op may be in another function than the one that differs.
         let loc = if self.loc == Loc::UNKNOWN { error.loc } else { self.loc };
-        let what = format!("caused by rewrite {}: `{}`", self.number, self.what);
-        error.note(loc, what).note(loc, format!("on {}", self.op))
+        error.note(loc, cause).note(loc, format!("on {}", self.op))
     }
 }
 
@@ -141,15 +145,8 @@ impl PassFailure {
 impl Subject<'_> {
     /// Finds the first rewrite with which a run is wrong by bisection, between two numbers of rewrites; `None` if it is wrong
     /// without any of them, or right with all.
-    pub(crate) fn first(&self, (mut right, mut wrong): (u64, u64), is_wrong: impl Fn(u64) -> bool) -> Option<Rewrite> {
-        if right >= wrong || is_wrong(right) || !is_wrong(wrong) {
-            return None;
-        }
-        while wrong - right > 1 {
-            let middle = right + (wrong - right) / 2;
-            if is_wrong(middle) { wrong = middle } else { right = middle }
-        }
-        self.rewrite(right)
+    pub(crate) fn first(&self, (right, wrong): (u64, u64), is_wrong: impl Fn(u64) -> bool) -> Option<Rewrite> {
+        self.rewrite(last_right((right, wrong), is_wrong)?)
     }
 
     /// Returns the rewrite of the given number.
@@ -180,6 +177,19 @@ impl Subject<'_> {
         drop(watch);
         result.map_err(|why| (why, said))
     }
+}
+
+/// Returns a number with which a run is right, while it is wrong with the next one, by bisection between two numbers; `None` if it is
+/// wrong with the first, or right with the second.
+pub(crate) fn last_right((mut right, mut wrong): (u64, u64), is_wrong: impl Fn(u64) -> bool) -> Option<u64> {
+    if right >= wrong || is_wrong(right) || !is_wrong(wrong) {
+        return None;
+    }
+    while wrong - right > 1 {
+        let middle = right + (wrong - right) / 2;
+        if is_wrong(middle) { wrong = middle } else { right = middle }
+    }
+    Some(right)
 }
 
 /// Returns actions that apply only the first `count` rewrites.

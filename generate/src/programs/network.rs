@@ -49,6 +49,12 @@ pub(super) struct Network<'r> {
     pub(super) values: Vec<Tensor>,
 }
 
+/// Returns the names and the types of values, as lists.
+fn names_and_types<'t>(values: impl IntoIterator<Item = &'t Tensor>) -> [String; 2] {
+    let (names, types): (Vec<&str>, Vec<String>) = values.into_iter().map(|t| (t.name.as_str(), t.ty())).unzip();
+    [names.join(", "), types.join(", ")]
+}
+
 impl Network<'_> {
     pub(super) fn new(random: &mut Random) -> Network<'_> {
         Network { random, parameters: Vec::new(), lines: String::new(), next: 0, values: Vec::new() }
@@ -115,9 +121,7 @@ impl Network<'_> {
         shape: &[i64],
         elem: &'static str,
     ) -> Tensor {
-        let names: Vec<&str> = operands.iter().map(|t| t.name.as_str()).collect();
-        let types: Vec<String> = operands.iter().map(|t| t.ty()).collect();
-        let (names, types, result) = (names.join(", "), types.join(", "), tensor(shape, elem));
+        let ([names, types], result) = (names_and_types(operands.iter().copied()), tensor(shape, elem));
         self.op(shape, elem, &format!("\"{name}\"({names}) <{{{attrs}}}> : ({types}) -> tensor<{result}>"))
     }
 
@@ -130,20 +134,15 @@ impl Network<'_> {
         shape: &[i64],
         elem: &'static str,
     ) -> Tensor {
-        let names: Vec<&str> = operands.iter().map(|t| t.name.as_str()).collect();
-        let types: Vec<String> = operands.iter().map(|t| t.ty()).collect();
+        let ([names, types], result) = (names_and_types(operands.iter().copied()), tensor(shape, elem));
         let attrs = if attrs.is_empty() { String::new() } else { format!(" {{{attrs}}}") };
-        let (names, types, result) = (names.join(", "), types.join(", "), tensor(shape, elem));
         self.op(shape, elem, &format!("{name} {names}{attrs} : ({types}) -> tensor<{result}>"))
     }
 
     /// Returns the program; its results are the last values.
     pub(super) fn finish(self) -> String {
         let from = self.values.len().saturating_sub(3);
-        let last = &self.values[from..];
-        let names: Vec<&str> = last.iter().map(|t| t.name.as_str()).collect();
-        let types: Vec<String> = last.iter().map(Tensor::ty).collect();
-        let (names, types) = (names.join(", "), types.join(", "));
+        let [names, types] = names_and_types(&self.values[from..]);
         let parameters = self.parameters.join(", ");
         format!("func.func @made0({parameters}) -> ({types}) {{\n{}return {names} : {types}\n}}\n", self.lines)
     }
