@@ -7,6 +7,7 @@ use gradus_ir::{
     Attr, AttrData, AttrKind, Block, Builder, Context, Dense, Directive, Loc, Module, Op, OpArgs, OpDecl, OpParser,
     OpPrinter, Param, ParseResult, Pattern, Rewriter, Traits, Type, Value, ValueList, ValueRef, Violation, op,
 };
+use std::collections::HashSet;
 use std::ops::Range;
 
 /// Dense integer elements, such as `dense<[1, 2]> : vector<2xi32>`.
@@ -291,13 +292,14 @@ fn set_targets(rw: &mut Rewriter<'_>, op: Op, values: &[i64], targets: &[Target]
     });
 }
 
-/// Keeps the cases for which `keep` holds, given value and target. Returns whether any was dropped.
+/// Keeps the cases for which `keep` holds, given value and target. A case behind another of the same value is never
+/// taken and goes as well. Returns whether any was dropped.
 fn keep_cases(rw: &mut Rewriter<'_>, op: Op, keep: impl Fn(i64, &Target) -> bool) -> bool {
     let m = rw.module();
     let (values, mut all) = (case_values(m, op), targets(m, op));
     let cases = all.split_off(1);
-    let before = values.len();
-    let kept = values.into_iter().zip(cases).filter(|(value, target)| keep(*value, target));
+    let (before, mut seen) = (values.len(), HashSet::new());
+    let kept = values.into_iter().zip(cases).filter(|(value, target)| seen.insert(*value) && keep(*value, target));
     let (values, cases): (Vec<i64>, Vec<Target>) = kept.unzip();
     if values.len() == before {
         return false;

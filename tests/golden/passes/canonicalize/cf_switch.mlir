@@ -23,6 +23,21 @@ func.func @cases_like_default(%flag: i32, %a: i32, %b: i32) -> i32 {
   return %y : i32
 }
 
+// The second case of a value is never taken, and stays so when the first goes.
+func.func @repeated_value(%flag: i32, %a: i32, %b: i32) -> i32 {
+  cf.switch %flag : i32, [
+    default: ^one(%a : i32),
+    2: ^one(%a : i32),
+    2: ^one(%b : i32),
+    3: ^two(%b : i32)
+  ]
+^one(%x: i32):
+  %0 = arith.addi %x, %flag : i32
+  return %0 : i32
+^two(%y: i32):
+  return %y : i32
+}
+
 func.func @known(%a: i32, %b: i32) -> i32 {
   %flag = arith.constant -3 : i8
   cf.switch %flag : i8, [
