@@ -3,9 +3,9 @@
 use crate::target::header;
 use gradus_check::Execution;
 use gradus_cost::Machine;
-use gradus_dialects::sched::{self, StepOp};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{Context, Module, Op, OpDecl, symbol_name, verify};
+use gradus_networks::sched::{self, StepOp};
 use gradus_runtime::artifact::{self, Artifact, CompiledFor};
 use gradus_targets::Target;
 

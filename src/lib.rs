@@ -41,7 +41,12 @@ pub use gradus_filecheck as filecheck;
 pub use gradus_generate as generate;
 pub use gradus_interp as interp;
 pub use gradus_ir as ir;
+#[cfg(feature = "networks")]
 pub use gradus_lowering as lowering;
+#[cfg(feature = "networks")]
+pub use gradus_machines as machines;
+#[cfg(feature = "networks")]
+pub use gradus_networks as networks;
 pub use gradus_npy as npy;
 pub use gradus_passes as passes;
 pub use gradus_plan as plan;
@@ -93,12 +98,17 @@ pub struct Tool {
 impl Tool {
     /// Creates a tool with all dialects, passes and targets of Gradus.
     pub fn new(name: &'static str) -> Tool {
-        let mut passes = passes::PASSES.to_vec();
+        let (mut dialects, mut passes) = (dialects::DIALECTS.to_vec(), passes::PASSES.to_vec());
         #[cfg(feature = "saturate")]
         passes.extend(egraph::PASSES);
+        #[cfg(feature = "networks")]
+        {
+            dialects.extend(networks::DIALECTS.iter().chain(machines::DIALECTS));
+            passes.extend(networks::PASSES.iter().chain(lowering::PASSES));
+        }
+        dialects.sort_unstable_by_key(|dialect| dialect.name);
         passes.sort_unstable_by_key(|pass| pass.name);
-        passes.extend(lowering::PASSES);
-        Tool { name, dialects: dialects::DIALECTS.to_vec(), passes, targets: targets::TARGETS.to_vec() }
+        Tool { name, dialects, passes, targets: targets::TARGETS.to_vec() }
     }
 
     /// Returns the `gradus` command.
@@ -260,7 +270,7 @@ struct Subcommand {
 /// All subcommands, in help order.
 const COMMANDS: &[Subcommand] = &[
     commands::opt::SUBCOMMAND,
-    #[cfg(feature = "onnx")]
+    #[cfg(feature = "networks")]
     commands::import::SUBCOMMAND,
     #[cfg(feature = "cpu")]
     commands::compile::SUBCOMMAND,
@@ -301,7 +311,7 @@ enum Failure {
 }
 
 /// Returns the failure to read or write a file that needs a feature without which the tool was built.
-#[cfg(not(all(feature = "npz", feature = "onnx")))]
+#[cfg(not(all(feature = "npz", feature = "networks")))]
 fn without(feature: &str, path: &str) -> Failure {
     Failure::Input(format!("cannot read '{path}': the tool was built without the feature '{feature}' of gradus"))
 }

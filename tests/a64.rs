@@ -2,11 +2,11 @@
 
 use crate::support::{lowered, parse};
 use gradus::Tool;
-use gradus::dialects::a64::{CallOp, CodeOp, Panels};
 use gradus::interp::Interpreter;
 use gradus::ir::eval::Datum;
 use gradus::ir::random::Random;
 use gradus::ir::{DType, Module, Op, OpDecl, Tensor};
+use gradus::machines::a64::{CallOp, CodeOp, Panels};
 use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;

@@ -3,8 +3,8 @@
 
 use crate::support::{gradus, lowered, read, root};
 use gradus::Tool;
-use gradus::dialects::cluster::{Program, ProgramOp};
 use gradus::ir::{Module, OpDecl};
+use gradus::machines::cluster::{Program, ProgramOp};
 use gradus_simulators::cluster::{ClusterProgram, Extent, Record, Simulator};
 use std::path::{Path, PathBuf};
 

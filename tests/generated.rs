@@ -3,7 +3,6 @@
 
 use crate::support::{files, gradus, parse, read, root};
 use gradus::Tool;
-use gradus::dialects::sparse::MatMulOp;
 use gradus::generate::campaign::{self, Campaign, CampaignStatistics, FuzzFailure};
 use gradus::generate::coverage::InsertionStatistics;
 use gradus::generate::programs::FAMILIES;
@@ -16,6 +15,7 @@ use gradus::ir::{
     Diagnostic, Dialect, Loc, Module, Op, OpDecl, OpInfo, OpName, PassInfo, PrintOptions, Traits, parse_module, verify,
 };
 use gradus::lowering::{graph_to_addr, sparse_to_x64};
+use gradus::networks::sparse::MatMulOp;
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 

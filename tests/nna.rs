@@ -2,11 +2,11 @@
 
 use crate::support::{gradus, lowered, parse, pipeline_of, root};
 use gradus::Tool;
-use gradus::dialects::nna::{CallOp, Prepared, inst_of};
 use gradus::interp::Interpreter;
 use gradus::ir::eval::Datum;
 use gradus::ir::random::Random;
 use gradus::ir::{Module, Op, OpDecl, Tensor};
+use gradus::machines::nna::{CallOp, Prepared, inst_of};
 
 fn main_of(m: &Module) -> Op {
     m.block_ops(m.entry(m.regions(m.root())[0]).expect("it has a block")).next().expect("it has a function")

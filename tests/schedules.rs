@@ -3,15 +3,15 @@
 use crate::support::parse;
 use gradus::Tool;
 use gradus::dialects::memref::{AllocOp, CopyOp};
-use gradus::dialects::sched::{
-    ArenaOp, BufferOp, BufferView, StepOp, TransferOp, WaitOp, accesses, is_access, may_be_in_place, root,
-    size_in_bytes,
-};
 use gradus::interp::Interpreter;
 use gradus::ir::eval::{Datum, floats_to_tensor};
 use gradus::ir::pass::{Pipeline, RunOptions, Watch};
 use gradus::ir::random::Random;
 use gradus::ir::{Builder, Context, DType, Module, Op, OpDecl, OpState, Type, Value, verify};
+use gradus::networks::sched::{
+    ArenaOp, BufferOp, BufferView, StepOp, TransferOp, WaitOp, accesses, is_access, may_be_in_place, root,
+    size_in_bytes,
+};
 use gradus::runtime::cpu::CompiledFunction;
 use std::sync::Arc;
 
@@ -155,7 +155,7 @@ fn offload(m: &mut Module, random: &mut Random) -> Option<()> {
         m.results(op).next()
     };
     let to = create(AllocOp::INFO.name, &[], Some(ty), ops[start])?;
-    let token = gradus::dialects::sched::TokenType::get(&ctx).ok()?.0;
+    let token = gradus::networks::sched::TokenType::get(&ctx).ok()?.0;
     let token = create(TransferOp::INFO.name, &[from, to], Some(token), ops[start])?;
     create(WaitOp::INFO.name, &[token], None, ops[end]);
     let operands: Vec<Value> = m.operands(ops[reader]).iter().map(|&v| if v == from { to } else { v }).collect();

@@ -2,11 +2,11 @@
 
 use crate::support::{gradus, parse, root, seal};
 use gradus::Tool;
-use gradus::dialects::layout::{Addressing, Encoding};
 use gradus::interp::Interpreter;
 use gradus::ir::Tensor;
 use gradus::ir::eval::Datum;
 use gradus::ir::random::Random;
+use gradus::networks::layout::{Addressing, Encoding};
 use gradus::runtime::artifact::Artifact;
 use gradus::runtime::table_file::{self, TableRecord};
 use std::path::{Path, PathBuf};

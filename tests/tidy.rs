@@ -1,12 +1,12 @@
 //! The rules of the repository, as tests. A failure names the remedy.
 
 use crate::support::{files, no_failures, read, root, shown, without_tests};
-use gradus::dialects::DIALECTS;
+use gradus::Tool;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// The crates, each of which may use those before it.
-const CRATES: [&str; 24] = [
+const CRATES: [&str; 26] = [
     "plan",
     "simulators",
     "filecheck",
@@ -17,6 +17,8 @@ const CRATES: [&str; 24] = [
     "npy",
     "dialects",
     "cost",
+    "networks",
+    "machines",
     "egraph",
     "passes",
     "runtime",
@@ -34,10 +36,12 @@ const CRATES: [&str; 24] = [
 ];
 
 /// Crates that do not know each other, though the second is before the first.
-const STRANGERS: [(&str, &str); 7] = [
+const STRANGERS: [(&str, &str); 9] = [
     ("ir", "filecheck"),
     ("interp", "reference-kernels"),
     ("dialects", "interp"),
+    ("networks", "interp"),
+    ("machines", "cost"),
     ("passes", "egraph"),
     ("runtime", "cost"),
     ("runtime", "egraph"),
@@ -167,7 +171,7 @@ fn the_documents_exist() {
 #[test]
 fn passes_say_what_they_do_under_fixed_headings() {
     let mut failures = Vec::new();
-    for info in gradus::Tool::gradus().passes {
+    for info in Tool::gradus().passes {
         let headings: Vec<&str> = info.doc.lines().filter_map(|l| l.strip_prefix("# ")).collect();
         if headings != ["Before / After", "Does", "Refuses", "Cost"] {
             failures.push(format!("{}: {headings:?}", info.name));
@@ -179,7 +183,7 @@ fn passes_say_what_they_do_under_fixed_headings() {
 #[test]
 fn ops_are_documented() {
     let mut failures = Vec::new();
-    for info in DIALECTS.iter().flat_map(|d| d.ops) {
+    for info in Tool::gradus().dialects.into_iter().flat_map(|d| d.ops) {
         if info.summary().is_empty() {
             failures.push(format!("{}: the declaration has no doc comment", info.name));
         }
@@ -193,9 +197,9 @@ fn ops_are_documented() {
 
 #[test]
 fn examples_in_op_docs_are_ir() {
-    let ctx = gradus::dialects::context();
+    let ctx = gradus::machines::context();
     let (mut failures, mut count) = (Vec::new(), 0);
-    for info in DIALECTS.iter().flat_map(|d| d.ops) {
+    for info in Tool::gradus().dialects.into_iter().flat_map(|d| d.ops) {
         for example in gradus::generate::examples::of(info) {
             count += 1;
             if let Err(why) = gradus::generate::examples::program(&ctx, example) {
@@ -211,23 +215,25 @@ fn examples_in_op_docs_are_ir() {
 /// `lib.rs`. Of ops this sees the registry only: every name is there once, under its dialect.
 #[test]
 fn adding_an_op_or_a_pass_touches_two_places() {
-    let names: Vec<&str> = DIALECTS.iter().flat_map(|d| d.ops).map(|info| info.name).collect();
+    let names: Vec<&str> = Tool::gradus().dialects.into_iter().flat_map(|d| d.ops).map(|info| info.name).collect();
     let twice: BTreeSet<&str> = names.iter().filter(|n| names.iter().filter(|m| m == n).count() > 1).copied().collect();
     assert!(twice.is_empty(), "declared twice: {twice:?}");
     let mut failures = Vec::new();
-    for dialect in DIALECTS {
+    for dialect in Tool::gradus().dialects {
         let prefix = format!("{}.", dialect.name);
         failures.extend(
             dialect.ops.iter().filter(|i| !i.name.starts_with(&prefix)).map(|i| format!("{}: not {prefix}", i.name)),
         );
     }
     let homes = [
-        ("passes", gradus::passes::PASSES),
-        ("egraph", gradus::egraph::PASSES),
-        ("lowering", gradus::lowering::PASSES),
+        ("passes/src", "lib.rs", gradus::passes::PASSES),
+        ("egraph/src", "lib.rs", gradus::egraph::PASSES),
+        ("networks/src/passes", "mod.rs", gradus::networks::PASSES),
+        ("lowering/src", "lib.rs", gradus::lowering::PASSES),
     ];
-    for (home, info) in homes.into_iter().flat_map(|(home, passes)| passes.iter().map(move |info| (home, info))) {
-        let (quoted, src) = (format!("name: \"{}\"", info.name), root().join(home).join("src"));
+    let passes = homes.iter().flat_map(|(home, list, passes)| passes.iter().map(move |info| (home, list, info)));
+    for (home, list, info) in passes {
+        let (quoted, src) = (format!("name: \"{}\"", info.name), root().join(home));
         let declaring: Vec<PathBuf> = files(&src, "rs").into_iter().filter(|f| read(f).contains(&quoted)).collect();
         let [file] = &declaring[..] else {
             failures.push(format!("pass {} is declared in {} files", info.name, declaring.len()));
@@ -235,8 +241,8 @@ fn adding_an_op_or_a_pass_touches_two_places() {
         };
         let module = file.strip_prefix(&src).unwrap().iter().next().unwrap().to_string_lossy().replace(".rs", "");
         let places = [format!(" {module};"), format!("&{module}::")];
-        if read(&src.join("lib.rs")).lines().filter(|l| places.iter().any(|p| l.contains(p))).count() != 2 {
-            failures.push(format!("pass {} does not stand on two lines of {home}/src/lib.rs", info.name));
+        if read(&src.join(list)).lines().filter(|l| places.iter().any(|p| l.contains(p))).count() != 2 {
+            failures.push(format!("pass {} does not stand on two lines of {home}/{list}", info.name));
         }
     }
     no_failures("registries", &failures);
@@ -262,7 +268,7 @@ fn graph_ops() -> Vec<(String, String)> {
         name.ends_with("Op").then(|| name.to_owned())
     };
     let of_file = |f: PathBuf| read(&f).lines().filter_map(declared).map(|name| (name, shown(&f))).collect::<Vec<_>>();
-    files(&root().join("dialects/src/graph"), "rs").into_iter().flat_map(of_file).collect()
+    files(&root().join("networks/src/graph"), "rs").into_iter().flat_map(of_file).collect()
 }
 
 /// The recipe for kernels: one table has an op, and nothing else of the runtime or the target names it.
@@ -291,7 +297,7 @@ fn adding_an_onnx_operator_touches_two_places() {
     assert!(ops.len() >= 150, "only {} operators were found", ops.len());
     let names: Vec<String> = ops.iter().map(|op| op.0.clone()).collect();
     let mut failures: Vec<String> = files_naming("lowering/src/onnx_to_graph", &names).into_iter().collect();
-    failures.extend(files_naming("dialects/src/graph", &names).into_iter().filter(|f| f.ends_with("graph/mod.rs")));
+    failures.extend(files_naming("networks/src/graph", &names).into_iter().filter(|f| f.ends_with("graph/mod.rs")));
     let exports = read(&root().join("reference-kernels/src/lib.rs"));
     let exports = exports.lines().filter(|line| line.starts_with("pub use") && !line.ends_with("::*;"));
     failures.extend(exports.map(|line| format!("reference-kernels/src/lib.rs: {line}")));
@@ -302,14 +308,14 @@ fn adding_an_onnx_operator_touches_two_places() {
 #[test]
 fn adding_an_operand_to_the_products_touches_two_places() {
     use gradus::ir::{Arity, OpDecl};
-    let info = gradus::dialects::addr::GemmOp::INFO;
+    let info = gradus::networks::addr::GemmOp::INFO;
     let optional = info.operands.iter().filter(|group| group.arity == Arity::Optional);
     let names: Vec<&str> = optional.map(|group| group.name).chain(["low", "high"]).collect();
     assert!(names.len() >= 8, "only {names:?} were found");
     let quoted: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
-    let mut failures: Vec<String> = files_naming("dialects/src/addr", &quoted).into_iter().collect();
-    failures.retain(|file| file != "dialects/src/addr/product.rs");
-    let copying = ["lowering/src/graph_to_addr/emit.rs", "passes/src/pack_panels.rs"];
+    let mut failures: Vec<String> = files_naming("networks/src/addr", &quoted).into_iter().collect();
+    failures.retain(|file| file != "networks/src/addr/product.rs");
+    let copying = ["lowering/src/graph_to_addr/emit.rs", "networks/src/passes/pack_panels.rs"];
     let named = ["lowering/src/graph_to_addr", "passes/src"].map(|folder| files_naming(folder, &quoted));
     failures.extend(named.into_iter().flatten().filter(|file| copying.contains(&file.as_str())));
     no_failures("operands of products are named by their declaration and by those who make or execute them", &failures);

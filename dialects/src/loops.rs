@@ -2,10 +2,13 @@
 //!
 //! Dialects implement [`CountedLoop`] for their loops; [`Unroller`] does the transformation.
 
-use crate::affine::is_apply_symbol;
-use gradus_ir::{Block, Builder, Loc, Module, Op, OpDecl, Traits, Value, ValueList, ValueMap};
+use gradus_ir::{Block, Builder, Extension, Loc, Module, Op, OpDecl, Traits, Value, ValueList, ValueMap};
 use std::collections::HashSet;
 use std::ops::Range;
+
+/// Of an op: whether its operand of an index must be a symbol, as those of `affine.apply` behind its dimensions.
+pub struct SymbolOperands(pub fn(&Module, Op, usize) -> bool);
+impl Extension for SymbolOperands {}
 
 /// A loop with an induction variable and a constant step. The body is one block; its arguments are the induction
 /// variable and the loop-carried values, and its terminator yields the next loop-carried values.
@@ -123,7 +126,7 @@ impl Unroller {
             return factor == 1 && promote_single_iteration(m, this);
         }
         // An empty body gains nothing.
-        if m.first_op(body) == m.last_op(body) || defines_apply_symbol(m, this) {
+        if m.first_op(body) == m.last_op(body) || defines_symbol(m, this) {
             return false;
         }
         let whole = this.is_multiple(m, factor);
@@ -146,11 +149,17 @@ impl Unroller {
     }
 }
 
-/// Whether an `affine.apply` has a carried value, or induction variable of another dialect, as a symbol. The value that would
-/// replace it may be a dimension, which must not be a symbol.
-fn defines_apply_symbol<L: CountedLoop>(m: &Module, this: L) -> bool {
+/// Whether a carried value, or an induction variable of another dialect, must stay a symbol. The value that would replace it
+/// may be a dimension.
+fn defines_symbol<L: CountedLoop>(m: &Module, this: L) -> bool {
     let args = m.block_args(this.body(m)).iter().copied();
-    args.chain(m.results(this.op())).any(|value| is_apply_symbol(m, value))
+    let is_symbol = |value| {
+        m.uses(value).any(|(user, i)| {
+            let rule = m.info(user).and_then(|info| info.extension::<SymbolOperands>());
+            rule.is_some_and(|rule| rule.0(m, user, i))
+        })
+    };
+    args.chain(m.results(this.op())).any(is_symbol)
 }
 
 /// Returns an upper bound on the number of ops after unrolling a loop of `size` ops by `factor`.
@@ -201,7 +210,7 @@ fn append_copies<L: CountedLoop>(m: &mut Module, this: L, factor: u64, plan: &L:
 
 /// Replaces a loop of exactly one iteration by its body. Returns whether it did.
 pub fn promote_single_iteration<L: CountedLoop>(m: &mut Module, this: L) -> bool {
-    if this.trip_count(m) != Some(1) || defines_apply_symbol(m, this) {
+    if this.trip_count(m) != Some(1) || defines_symbol(m, this) {
         return false;
     }
     let (op, body) = (this.op(), this.body(m));

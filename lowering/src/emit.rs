@@ -1,11 +1,11 @@
 //! Creation of the ops to which an op is lowered.
 
-use gradus_dialects::addr::{
-    DepthwiseOp, DepthwisePlanesOp, GEOMETRY, GemmOp, Geometry, IndirectGemmOp, PoolOp, is_table_op,
-};
-use gradus_dialects::layout::{AddressTable, Addressing, Encoding, TiledLayout};
 use gradus_ir::eval::floats_to_tensor;
 use gradus_ir::{Arity, Attr, AttrData, Builder, Loc, Module, Op, OpDecl, OpState, Tensor, Type, Value, ValueSpec};
+use gradus_networks::addr::{
+    DepthwiseOp, DepthwisePlanesOp, GEOMETRY, GemmOp, Geometry, IndirectGemmOp, PoolOp, is_table_op,
+};
+use gradus_networks::layout::{AddressTable, Addressing, Encoding, TiledLayout};
 
 /// The operands of a product other than its two factors, by name.
 #[derive(Clone, Default)]

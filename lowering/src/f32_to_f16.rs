@@ -1,16 +1,16 @@
 //! `convert-f32-to-f16`: computes networks in f16.
 
 use crate::emit::Emitter;
-use gradus_dialects::graph::{
-    AttentionOp, BatchNormalizationOp, BitCastOp, CastLikeOp, CastOp, DequantizeLinearOp, DynamicQuantizeLinearOp,
-    RangeOp, ResizeOp,
-};
 use gradus_ir::effects::{is_dead, is_memory_free};
 use gradus_ir::pass::{FloatChange, Rewrites};
 use gradus_ir::verify::verify_op;
 use gradus_ir::{
     Attr, Builder, Context, Diagnostic, InsertPoint, Module, Op, OpArgs, OpDecl, OpInfo, OpState, Pass, PassContext,
     PassInfo, Refusal, Type, Value,
+};
+use gradus_networks::graph::{
+    AttentionOp, BatchNormalizationOp, BitCastOp, CastLikeOp, CastOp, DequantizeLinearOp, DynamicQuantizeLinearOp,
+    RangeOp, ResizeOp,
 };
 use rustc_hash::FxHashMap;
 

@@ -16,16 +16,16 @@ use crate::operands::extents;
 use choose::{ConvChooser, ImageLayout};
 use conv::StaticConv;
 use gradus_cost::CostModel;
-use gradus_dialects::addr::Geometry;
-use gradus_dialects::graph::{
-    AveragePoolOp, ConvIntegerOp, ConvOp, ConvTransposeOp, GemmOp, GlobalAveragePoolOp, GlobalMaxPoolOp,
-    MatMulIntegerOp, MatMulOp, MaxPoolOp, QLinearConvOp, QLinearMatMulOp,
-};
 use gradus_ir::conversion::{ConversionConfig, ConversionPattern, ConversionTarget, apply_counted_conversion};
 use gradus_ir::pass::{FloatChange, Rewrites};
 use gradus_ir::{
     Builder, Diagnostic, InsertPoint, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, PatternRewriter,
     Refusal, Value,
+};
+use gradus_networks::addr::Geometry;
+use gradus_networks::graph::{
+    AveragePoolOp, ConvIntegerOp, ConvOp, ConvTransposeOp, GemmOp, GlobalAveragePoolOp, GlobalMaxPoolOp,
+    MatMulIntegerOp, MatMulOp, MaxPoolOp, QLinearConvOp, QLinearMatMulOp,
 };
 use options::{ConvOptions, OPTIONS};
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -30,12 +30,12 @@ use crate::emit::Emitter;
 use crate::partition::{Level, OFFLOAD, Programs, functions, levels, offload};
 use compile::{Compiled, Settings};
 use gradus_cost::CostModel;
-use gradus_dialects::cluster;
 use gradus_ir::pass::{FloatChange, OptionKind, PassOption, Rewrites};
 use gradus_ir::symbols::symbol_name;
 use gradus_ir::{
     Block, Builder, Diagnostic, Loc, Module, Op, OpInfo, Pass, PassContext, PassInfo, Refusal, Traits, Value,
 };
+use gradus_machines::cluster;
 use gradus_simulators::cluster::ClusterMachine;
 use network::{Layer, Role};
 use read::{OPS, Reader};

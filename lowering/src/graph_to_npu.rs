@@ -45,14 +45,14 @@ use crate::emit::Emitter;
 use crate::partition::{Level, OFFLOAD, Programs, functions, levels, offload};
 pub use extent::{Extent, Space, extents};
 use gradus_cost::CostModel;
-use gradus_dialects::graph::QLinearMulOp;
-use gradus_dialects::npu;
 use gradus_ir::pass::{FloatChange, OptionKind, PassOption, Rewrites};
 use gradus_ir::symbols::symbol_name;
 use gradus_ir::{
     Block, Builder, DType, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Refusal, Tensor,
     Traits, Value,
 };
+use gradus_machines::npu;
+use gradus_networks::graph::QLinearMulOp;
 use gradus_simulators::npu::NpuMachine;
 pub use machine::machine;
 use network::FeatureId;

@@ -10,13 +10,13 @@ mod product;
 
 use crate::emit::Emitter;
 use crate::partition::is_of_network;
-use gradus_dialects::graph::{ConvIntegerOp, MatMulIntegerOp, QLinearConvOp, QLinearMatMulOp};
-use gradus_dialects::nna::{CallOp, MatMulOp, define};
 use gradus_ir::pass::{OptionKind, PassOption, Rewrites};
 use gradus_ir::symbols::symbol_name;
 use gradus_ir::{
     Attr, Builder, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Refusal, Traits, Value,
 };
+use gradus_machines::nna::{CallOp, MatMulOp, define};
+use gradus_networks::graph::{ConvIntegerOp, MatMulIntegerOp, QLinearConvOp, QLinearMatMulOp};
 use gradus_simulators::nna::{Layout, LoopOrder, Mapping, NnaMachine, ProductPlan, ProductProgram, Shape};
 use product::Lowered;
 

@@ -3,10 +3,10 @@
 //! Each op has a level: ops of the machine that depend on an op of the host, which depends on the machine, have the next one. The ops of
 //! the machine of a level are a program. Ops with effects keep their order.
 
-use gradus_dialects::graph;
 use gradus_ir::effects::is_memory_free;
 use gradus_ir::pass::Concern;
 use gradus_ir::{Block, Module, Op, PassContext, Refusal, Traits, Value};
+use gradus_networks::graph;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The tag of the rewrite that makes an op part of a program.

@@ -17,13 +17,13 @@ mod quantization;
 mod table;
 
 use crate::emit::Emitter;
-use gradus_dialects::graph::{
-    AddOp, AveragePoolOp, ClipOp, ConcatOp, ConvOp, GemmOp, GlobalAveragePoolOp, MatMulOp, MulOp, QuantizeLinearOp,
-    ReluOp, SumOp,
-};
 use gradus_ir::effects::is_dead;
 use gradus_ir::pass::{FloatChange, OptionKind, PassOption, Rewrites};
 use gradus_ir::{Builder, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Refusal, Value};
+use gradus_networks::graph::{
+    AddOp, AveragePoolOp, ClipOp, ConcatOp, ConvOp, GemmOp, GlobalAveragePoolOp, MatMulOp, MulOp, QuantizeLinearOp,
+    ReluOp, SumOp,
+};
 use quantization::Quantization;
 use table::Lookup;
 

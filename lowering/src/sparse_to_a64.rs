@@ -14,14 +14,14 @@ use crate::emit::Emitter;
 use crate::sparse_product::{MatMul, Matrix, NOT_CREATED, Packed, bytes_attr, define, replace};
 use bundle::bundle;
 use generate::{Choices, Generated, MAX_OFFSET, class, generate, max_rows};
-use gradus_dialects::a64::{
-    CallOp, CodeOp, DispatchOp, FuncOp, INPUT, Inst, OUTPUT, POOL, Register, RegisterClass, assemble, lift,
-};
-use gradus_dialects::sparse::{MatMulOp, PATTERNS, UNROLLED};
 use gradus_ir::pass::{FloatChange, OptionKind, PassOption, Rewrites};
 use gradus_ir::{
     Attr, Builder, DType, Diagnostic, Module, Op, OpDecl, Pass, PassContext, PassInfo, Refusal, Type, Value,
 };
+use gradus_machines::a64::{
+    CallOp, CodeOp, DispatchOp, FuncOp, INPUT, Inst, OUTPUT, POOL, Register, RegisterClass, assemble, lift,
+};
+use gradus_networks::sparse::{MatMulOp, PATTERNS, UNROLLED};
 
 /// The declaration.
 pub const INFO: PassInfo = PassInfo {

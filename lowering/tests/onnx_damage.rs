@@ -1,8 +1,8 @@
 //! Damaged models: the check of a model and its import agree, and the order of nodes does not matter.
 
-use gradus_dialects::context;
 use gradus_lowering::onnx::proto::*;
 use gradus_lowering::onnx_to_graph::{Coverage, ImportOptions, check, import};
+use gradus_machines::context;
 use prost::Message;
 
 /// A generator of numbers (xorshift).

@@ -1,10 +1,10 @@
 //! Imports of models that are made here, message by message.
 
-use gradus_dialects::context;
 use gradus_ir::tensor::Tensor;
 use gradus_ir::{Module, PrintOptions};
 use gradus_lowering::onnx::proto::*;
 use gradus_lowering::onnx_to_graph::{ImportOptions, check, import};
+use gradus_machines::context;
 use prost::Message;
 
 /// Returns the type of a tensor of `f32`, with numbers or parameters as dimensions.

@@ -21,10 +21,10 @@
 #![allow(unsafe_code)]
 
 use bytes::Bytes;
-use gradus_dialects::addr::{StaticAccess, is_table_op};
 use gradus_ir::{
     Attr, AttrData, Context, DType, Diagnostic, Loc, Module, Op, ParseOptions, Tensor, parse_module, verify,
 };
+use gradus_networks::addr::{StaticAccess, is_table_op};
 use std::io::{self, Write};
 use std::ops::Range;
 use std::path::Path;

@@ -29,11 +29,11 @@
 
 use crate::artifact::{Artifact, CompiledFor, TABLE_FILE, write_sections};
 use bytes::Bytes;
-use gradus_dialects::addr::{self, GEOMETRY, Geometry, GeometryKind, StaticAccess};
-use gradus_dialects::layout::{
+use gradus_ir::{AttrData, Diagnostic, Loc, Module, Op, OpInfo};
+use gradus_networks::addr::{self, GEOMETRY, Geometry, GeometryKind, StaticAccess};
+use gradus_networks::layout::{
     AddressTable, Addressing, Derivation, Encoding, LayoutError, ReductionOrder, SlidingWindow,
 };
-use gradus_ir::{AttrData, Diagnostic, Loc, Module, Op, OpInfo};
 use std::collections::HashMap;
 use std::io::{self, Write};
 

@@ -3,8 +3,8 @@
 #![allow(unsafe_code)]
 #![cfg(unix)]
 
-use gradus_dialects::x64::{Abi, Inst, Instruction, Mem, Rm, Width, decode, decode_all, encode, instructions, ops};
 use gradus_ir::random::Random;
+use gradus_machines::x64::{Abi, Inst, Instruction, Mem, Rm, Width, decode, decode_all, encode, instructions, ops};
 use gradus_runtime::code::{Code, verify};
 use gradus_runtime::workers::Workers;
 use memmap2::MmapMut;

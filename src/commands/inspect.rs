@@ -10,10 +10,10 @@ use crate::io::write;
 use crate::target::{precision_arg, target_args};
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use gradus_dialects::addr::{self, StaticAccess};
-use gradus_dialects::layout::{AddressTable, PackOp, TiledLayout};
-use gradus_dialects::{a64, x64};
 use gradus_ir::{Module, Op, OpDecl, Str, Traits, Type, symbol_name};
+use gradus_machines::{a64, x64};
+use gradus_networks::addr::{self, StaticAccess};
+use gradus_networks::layout::{AddressTable, PackOp, TiledLayout};
 
 /// The declaration of the subcommand.
 pub const SUBCOMMAND: Subcommand = Subcommand { command, run };

@@ -17,7 +17,7 @@ pub mod doc;
 pub mod filecheck;
 #[cfg(feature = "check")]
 pub mod fuzz;
-#[cfg(feature = "onnx")]
+#[cfg(feature = "networks")]
 pub mod import;
 #[cfg(feature = "cpu")]
 pub mod inspect;

@@ -1,6 +1,6 @@
 //! Input files of commands: ONNX models, text, and compiled programs.
 
-#[cfg(feature = "onnx")]
+#[cfg(feature = "networks")]
 use crate::io;
 use crate::io::{parse, report, text};
 use crate::refusals::Refusals;
@@ -8,7 +8,7 @@ use crate::{Failure, Streams, Tool, target};
 use clap::{Arg, ArgAction, ArgMatches};
 use gradus_ir::pass::IrPrinting;
 use gradus_ir::{Context, Module, ParseOptions, Reader, verify};
-#[cfg(feature = "onnx")]
+#[cfg(feature = "networks")]
 use gradus_lowering::onnx_to_graph::{ImportOptions, import};
 #[cfg(feature = "cpu")]
 use gradus_runtime::artifact::{self, Artifact};
@@ -29,7 +29,7 @@ pub fn load_args() -> impl Iterator<Item = Arg> {
         .help("How text is read: fast, or by the rules of the grammar alone, which is slow and gives the same result");
     let help = "Set a dimension parameter of an ONNX model, such as batch=1; others stay dynamic";
     let dim = || Arg::new("dim").long("dim").value_name("NAME=N").action(ArgAction::Append).help(help);
-    [reader].into_iter().chain(cfg!(feature = "onnx").then(dim))
+    [reader].into_iter().chain(cfg!(feature = "networks").then(dim))
 }
 
 /// Returns the reader that `--reader` names.
@@ -65,7 +65,7 @@ pub fn is_model(path: &str) -> bool {
 }
 
 /// Whether a file is read as an ONNX model.
-#[cfg(feature = "onnx")]
+#[cfg(feature = "networks")]
 pub fn is_onnx(path: &str) -> bool {
     InputFormat::of(path) == InputFormat::Onnx
 }
@@ -103,7 +103,7 @@ pub fn open<'a>(tool: &Tool, matches: &'a ArgMatches, streams: &mut Streams<'_>)
 }
 
 /// Reads and verifies a program.
-#[cfg_attr(not(feature = "onnx"), allow(unused_variables, reason = "only models have arguments"))]
+#[cfg_attr(not(feature = "networks"), allow(unused_variables, reason = "only models have arguments"))]
 pub fn load(
     ctx: &Arc<Context>,
     path: &str,
@@ -118,9 +118,9 @@ pub fn load(
         }
         #[cfg(feature = "cpu")]
         InputFormat::Compiled => open_compiled(ctx, path, streams)?.read(ctx).map_err(|d| report(ctx, &d, streams))?,
-        #[cfg(feature = "onnx")]
+        #[cfg(feature = "networks")]
         InputFormat::Onnx => read_model(ctx, path, matches, streams)?,
-        #[cfg(not(feature = "onnx"))]
+        #[cfg(not(feature = "networks"))]
         InputFormat::Onnx => return Err(crate::without("onnx", path)),
     };
     verify(&m).map_err(|d| report(ctx, &d, streams))?;
@@ -163,7 +163,7 @@ pub fn open_tables(
 }
 
 /// Reads an ONNX model.
-#[cfg(feature = "onnx")]
+#[cfg(feature = "networks")]
 fn read_model(
     ctx: &Arc<Context>,
     path: &str,
@@ -175,7 +175,7 @@ fn read_model(
 }
 
 /// Returns the import options for the ONNX model at `path`.
-#[cfg(feature = "onnx")]
+#[cfg(feature = "networks")]
 pub fn import_options(matches: &ArgMatches, path: &str) -> Result<ImportOptions, Failure> {
     let mut dims = Vec::new();
     for text in matches.get_many::<String>("dim").into_iter().flatten() {

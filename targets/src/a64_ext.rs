@@ -2,13 +2,13 @@
 
 use crate::{Executable, InterpretedFunction, Signature, Statistic, Stop, Target, TargetError};
 use gradus_cost::{CostModel, Machine, NEVER, Pricing, machine_numbers, price};
-use gradus_dialects::a64::{CallOp, DispatchOp, InstructionCounts, Panels, callee_of, disassembly, dispatch_counts};
 use gradus_dialects::op_cost::{Contraction, OpCost};
-use gradus_dialects::sparse;
 use gradus_interp::Interpreter;
 use gradus_ir::eval::Datum;
 use gradus_ir::{Module, Op, OpDecl, Traits};
 use gradus_lowering::sparse_to_a64::can_generate;
+use gradus_machines::a64::{CallOp, DispatchOp, InstructionCounts, Panels, callee_of, disassembly, dispatch_counts};
+use gradus_networks::sparse;
 use std::collections::BTreeMap;
 
 /// The declaration of the target.

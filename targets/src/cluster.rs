@@ -5,10 +5,10 @@ use crate::cluster_sharing::SHARING;
 use crate::simulated::{Device, Simulated};
 use crate::{Executable, Statistic, Target, TargetError};
 use gradus_cost::{CostModel, Machine, NEVER, Pricing, machine_numbers, price};
-use gradus_dialects::cluster::{CallOp, Program, ProgramOp};
 use gradus_dialects::op_cost::{Contraction, OpCost};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{Module, Op, OpArgs, OpDecl};
+use gradus_machines::cluster::{CallOp, Program, ProgramOp};
 use gradus_simulators::cluster::Statistics;
 use rustc_hash::FxHashMap;
 

@@ -2,8 +2,8 @@
 
 use crate::TargetError;
 use crate::timeline::{HEIGHT, LANE, LEFT, MemoryAccess, TOP, Timeline, WIDTH, lane};
-use gradus_dialects::cluster::Program;
 use gradus_ir::svg::{document, escape};
+use gradus_machines::cluster::Program;
 use gradus_simulators::cluster::{Lane, MemoryId, RecordAccess, Simulator, Span, Statistics, Use, accesses};
 use std::fmt::Write as _;
 

@@ -2,11 +2,11 @@
 
 use crate::{Sharing, TargetError, Tenant, Together};
 use gradus_cost::Machine;
-use gradus_dialects::cluster::{CallOp, Program};
 use gradus_interp::Interpreter;
 use gradus_ir::eval::Datum;
 use gradus_ir::{DType, Op, OpDecl, Tensor};
 use gradus_lowering::graph_to_cluster::machine as parameters;
+use gradus_machines::cluster::{CallOp, Program};
 use gradus_simulators::cluster::{ClusterProgram, Statistics};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};

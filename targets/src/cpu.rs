@@ -3,11 +3,11 @@
 use crate::{Executable, OpTimes, Precision, Signature, Statistic, Stop, Target, TargetError, cpu_probes};
 use gradus_cost::{CostModel, Machine, NEVER, Pricing, machine_numbers, price};
 use gradus_dialects::op_cost::{Contraction, Factors, OpCost};
-use gradus_dialects::{graph, sparse};
 use gradus_ir::diag::Refused;
 use gradus_ir::eval::Datum;
 use gradus_ir::{Module, Op, OpDecl, Type};
 use gradus_lowering::sparse_to_x64::{can_generate, has_narrow_vectors, narrow_cycles, narrow_rows_cycles};
+use gradus_networks::{graph, sparse};
 use gradus_runtime::cpu::CompiledFunction;
 use gradus_runtime::gemm::bytes::ByteIsa;
 use gradus_runtime::workers::Workers;

@@ -13,15 +13,15 @@
 //! the processor's vector extensions, others are constants of `cpu.rs`, and the defaults of the simulators' machines repeat the files,
 //! for programs that need no target.
 //!
-//! The features, on by default: `cpu` adds the target `cpu` with its kernels, `graph` the targets of networks.
+//! The features, on by default: `cpu` adds the target `cpu` with its kernels, `networks` the targets of networks.
 
 #[cfg(feature = "cpu")]
 mod a64_ext;
-#[cfg(feature = "graph")]
+#[cfg(feature = "networks")]
 mod cluster;
-#[cfg(feature = "graph")]
+#[cfg(feature = "networks")]
 mod cluster_picture;
-#[cfg(feature = "graph")]
+#[cfg(feature = "networks")]
 mod cluster_sharing;
 #[cfg(feature = "cpu")]
 mod cpu;
@@ -29,17 +29,17 @@ mod cpu;
 mod cpu_probes;
 mod error;
 mod executable;
-#[cfg(feature = "graph")]
+#[cfg(feature = "networks")]
 mod nna;
-#[cfg(feature = "graph")]
+#[cfg(feature = "networks")]
 mod nna_picture;
-#[cfg(feature = "graph")]
+#[cfg(feature = "networks")]
 mod npu;
-#[cfg(feature = "graph")]
+#[cfg(feature = "networks")]
 mod npu_picture;
-#[cfg(feature = "graph")]
+#[cfg(feature = "networks")]
 mod simulated;
-#[cfg(feature = "graph")]
+#[cfg(feature = "networks")]
 mod timeline;
 
 pub use error::TargetError;
@@ -55,11 +55,11 @@ pub const TARGETS: &[&Target] = &[
     &cpu::TARGET,
     #[cfg(feature = "cpu")]
     &a64_ext::TARGET,
-    #[cfg(feature = "graph")]
+    #[cfg(feature = "networks")]
     &nna::TARGET,
-    #[cfg(feature = "graph")]
+    #[cfg(feature = "networks")]
     &npu::TARGET,
-    #[cfg(feature = "graph")]
+    #[cfg(feature = "networks")]
     &cluster::TARGET,
 ];
 

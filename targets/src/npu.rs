@@ -4,10 +4,10 @@ use crate::npu_picture::draw;
 use crate::simulated::{Device, Simulated};
 use crate::{Executable, Statistic, Target, TargetError};
 use gradus_cost::{CostModel, Machine, NEVER, Pricing, machine_numbers, price};
-use gradus_dialects::npu::{CallOp, Program};
 use gradus_dialects::op_cost::{Contraction, OpCost};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{DType, Module, Op, OpArgs, OpDecl};
+use gradus_machines::npu::{CallOp, Program};
 use gradus_simulators::npu::{ProgramBounds, Statistics, Unit};
 use std::collections::BTreeMap;
 
@@ -160,7 +160,7 @@ impl Device for Npu {
 /// Lists the instructions of all programs.
 fn listing(m: &Module) -> String {
     let programs =
-        m.ops_under(m.root()).into_iter().filter(|&op| gradus_dialects::npu::ProgramOp::cast(m, op).is_some());
+        m.ops_under(m.root()).into_iter().filter(|&op| gradus_machines::npu::ProgramOp::cast(m, op).is_some());
     programs.map(|op| m.op_text(op, Default::default()) + "\n").collect()
 }
 

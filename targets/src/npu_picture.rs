@@ -2,10 +2,10 @@
 
 use crate::TargetError;
 use crate::timeline::{HEIGHT, LANE, LEFT, MemoryAccess, TOP, Timeline, WIDTH, lane};
-use gradus_dialects::npu::Program;
 use gradus_ir::svg::{document, escape};
 use gradus_ir::{DType, Tensor};
 use gradus_lowering::graph_to_npu::{Space, extents};
+use gradus_machines::npu::Program;
 use gradus_simulators::npu::{Span, Statistics, Unit};
 use std::fmt::Write as _;
 

@@ -50,7 +50,7 @@ fn read(ctx: &Arc<Context>, text: &str) -> Result<Module, Vec<Diagnostic>> {
 
 /// Whether a text, printed in generic form, is `generic/ID.mlir`.
 fn gives_generic(id: &str, text: &str) -> Result<(), String> {
-    let ctx = gradus::dialects::context();
+    let ctx = gradus::machines::context();
     let run = || read(&ctx, text).map(|m| m.to_text(PrintOptions { generic: true, ..PrintOptions::default() }));
     let have = match catch_unwind(AssertUnwindSafe(run)) {
         Ok(Ok(text)) => text,
@@ -93,7 +93,7 @@ fn line_of_mlir_opt(id: &str) -> Option<u32> {
 
 /// Returns the line of the first error of Gradus, if it has one.
 fn our_line(text: &str) -> Option<u32> {
-    let ctx = gradus::dialects::context();
+    let ctx = gradus::machines::context();
     let (file, offset) = read(&ctx, text).err()?.first()?.loc.as_source()?;
     Some(ctx.source(file).line_col(offset).0)
 }

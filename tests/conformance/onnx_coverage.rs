@@ -4,8 +4,8 @@
 use super::onnx::{CASES, Case};
 use super::onnx_cpu::How;
 use crate::support::root;
-use gradus::dialects::graph;
 use gradus::ir::OpInfo;
+use gradus::networks::graph;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 

@@ -1,7 +1,8 @@
 //! The number of files that name a declaration so that it is known: at most two, the declaration and a list.
 
 use super::{Source, has_word, no_failures, sources};
-use gradus::dialects::DIALECTS;
+use gradus::Tool;
+use gradus::ir::Dialect;
 use std::collections::BTreeSet;
 
 /// Files that a new declaration touches, tests aside.
@@ -18,6 +19,16 @@ fn check(what: &str, places: impl Iterator<Item = (String, BTreeSet<String>)>) -
     }
     no_failures("a declaration is its file and an entry in a list", &failures);
     count
+}
+
+/// Returns the source files of the crates of dialects.
+fn dialect_sources() -> Vec<Source> {
+    ["dialects/src", "networks/src", "machines/src"].into_iter().flat_map(sources).collect()
+}
+
+/// Returns the dialects of the command.
+fn dialects() -> Vec<&'static Dialect> {
+    Tool::gradus().dialects
 }
 
 /// Returns the files in which a predicate holds for the text.
@@ -50,15 +61,12 @@ fn lists(text: &str, item: &str) -> bool {
 
 #[test]
 fn an_op_is_its_declaration_and_an_entry() {
-    let all = sources("dialects/src");
+    let all = dialect_sources();
     let ops = declared_ops(&all);
     let places = ops.iter().map(|(name, item, file)| {
-        let dialect = format!("dialects/src/{}", name.split('.').next().unwrap_or(""));
-        let mut files: BTreeSet<String> = all
-            .iter()
-            .filter(|s| s.path.starts_with(&dialect) && lists(&s.text, item))
-            .map(|s| s.path.clone())
-            .collect();
+        let dialect = format!("/src/{}", name.split('.').next().unwrap_or(""));
+        let mut files: BTreeSet<String> =
+            all.iter().filter(|s| s.path.contains(&dialect) && lists(&s.text, item)).map(|s| s.path.clone()).collect();
         files.insert((*file).to_owned());
         ((*name).to_owned(), files)
     });
@@ -67,10 +75,10 @@ fn an_op_is_its_declaration_and_an_entry() {
 
 #[test]
 fn a_type_and_an_attribute_are_their_declaration_and_an_entry() {
-    let all = sources("dialects/src");
-    let enums = DIALECTS.iter().flat_map(|d| d.enums).filter_map(|kind| kind.mnemonic());
-    let types = DIALECTS.iter().flat_map(|d| d.types).map(|info| info.decl.name);
-    let attrs = DIALECTS.iter().flat_map(|d| d.attrs).map(|info| info.decl.name);
+    let all = dialect_sources();
+    let enums = dialects().into_iter().flat_map(|d| d.enums).filter_map(|kind| kind.mnemonic());
+    let types = dialects().into_iter().flat_map(|d| d.types).map(|info| info.decl.name);
+    let attrs = dialects().into_iter().flat_map(|d| d.attrs).map(|info| info.decl.name);
     let places = enums.chain(types).chain(attrs).map(|name| {
         let quoted = [format!("mnemonic: \"{name}\""), format!("[ty(\"{name}\""), format!("attr(\n    \"{name}\"")];
         (name.to_owned(), where_it_holds(&all, |text| quoted.iter().any(|quoted| text.contains(quoted))))
@@ -81,8 +89,13 @@ fn a_type_and_an_attribute_are_their_declaration_and_an_entry() {
 
 #[test]
 fn a_pass_is_its_file_and_an_entry() {
-    for (home, passes) in [("passes", gradus::passes::PASSES), ("lowering", gradus::lowering::PASSES)] {
-        let all = sources(&format!("{home}/src"));
+    let homes = [
+        ("passes/src", gradus::passes::PASSES),
+        ("networks/src/passes", gradus::networks::PASSES),
+        ("lowering/src", gradus::lowering::PASSES),
+    ];
+    for (home, passes) in homes {
+        let all = sources(home);
         let places = passes.iter().map(|info| {
             let quoted = format!("name: \"{}\"", info.name);
             let mut files = where_it_holds(&all, |text| text.contains(&quoted));
@@ -97,8 +110,9 @@ fn a_pass_is_its_file_and_an_entry() {
 
 #[test]
 fn a_rule_is_one_line() {
-    let all = sources("dialects/src");
-    let rules = DIALECTS.iter().flat_map(|d| d.rules.iter().chain(d.rule_groups.iter().flat_map(|group| group.rules)));
+    let all = dialect_sources();
+    let rules =
+        dialects().into_iter().flat_map(|d| d.rules.iter().chain(d.rule_groups.iter().flat_map(|group| group.rules)));
     let places = rules.map(|rule| {
         let quoted = ["rule", "approx"].map(|word| format!("{word}(\"{}\"", rule.name));
         let squeezed = |text: &str| quoted.iter().any(|quoted| text.replace("(\n        ", "(").contains(quoted));
@@ -110,14 +124,14 @@ fn a_rule_is_one_line() {
 
 #[test]
 fn a_dialect_is_its_file_and_an_entry() {
-    let all = sources("dialects/src");
-    let places = DIALECTS.iter().map(|dialect| {
+    let all = dialect_sources();
+    let places = dialects().into_iter().map(|dialect| {
         let entry = format!("{}::DIALECT", dialect.name);
         let declared = format!("name: \"{}\"", dialect.name);
         let is = |text: &str| has_word(text, &entry) || (text.contains("Dialect {") && text.contains(&declared));
         (dialect.name.to_owned(), where_it_holds(&all, is))
     });
-    assert_eq!(check("dialect", places), DIALECTS.len());
+    assert_eq!(check("dialect", places), dialects().len());
 }
 
 #[test]

@@ -36,9 +36,9 @@ PASSES = {
     "inline": ("--inline", ["passes/src/inline.rs"]),
     "graph-to-addr": ("--convert-graph-to-addr", ["lowering/src/graph_to_addr.rs", "lowering/src/graph_to_addr/conv.rs",
                                                   "lowering/src/graph_to_addr/pool.rs"]),
-    "layouts": ("--propagate-layouts", ["passes/src/propagate_layouts/mod.rs", "passes/src/propagate_layouts/elementwise.rs",
-                                        "passes/src/propagate_layouts/movement.rs", "passes/src/propagate_layouts/reshape.rs"]),
-    "epilogues": ("--fuse-epilogues", ["passes/src/fuse_epilogues.rs"]),
+    "layouts": ("--propagate-layouts", ["networks/src/passes/propagate_layouts/mod.rs", "networks/src/passes/propagate_layouts/elementwise.rs",
+                                        "networks/src/passes/propagate_layouts/movement.rs", "networks/src/passes/propagate_layouts/reshape.rs"]),
+    "epilogues": ("--fuse-epilogues", ["networks/src/passes/fuse_epilogues.rs"]),
     "qdq": ("--convert-qdq-to-integer", ["lowering/src/qdq_to_integer.rs", "lowering/src/qdq_to_integer/elementwise.rs",
                                          "lowering/src/qdq_to_integer/movement.rs", "lowering/src/qdq_to_integer/product.rs"]),
 }

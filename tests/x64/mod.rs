@@ -3,11 +3,11 @@
 mod bytes;
 use crate::support::{lowered, parse};
 use gradus::Tool;
-use gradus::dialects::x64::{Abi, CallOp, CodeOp, FuncOp, assemble, decode_all};
 use gradus::interp::Interpreter;
 use gradus::ir::eval::{Datum, Trap, floats_to_tensor};
 use gradus::ir::random::Random;
 use gradus::ir::{DType, Module, OpDecl, Tensor};
+use gradus::machines::x64::{Abi, CallOp, CodeOp, FuncOp, assemble, decode_all};
 use gradus::runtime::code::verify;
 use gradus::runtime::cpu::CompiledFunction;
 use gradus::runtime::workers::Workers;

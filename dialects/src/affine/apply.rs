@@ -5,8 +5,9 @@ use super::text::{APPLY_CHECKED, map_data};
 use super::value_map::AffineValueMap;
 use super::{MAP, divides_by_constants, is_in_divisor, one_result, set_map};
 use crate::constraint::INDEX;
+use crate::loops::SymbolOperands;
 use gradus_ir::affine::AffineMap;
-use gradus_ir::{Attr, Effects, Folded, Module, Op, OpArgs, OpDecl, Pattern, Rewriter, Type, Value, Violation, op};
+use gradus_ir::{Attr, Effects, Folded, Module, Op, OpArgs, Pattern, Rewriter, Type, Violation, op};
 
 /// Evaluates an affine expression.
 ///
@@ -25,7 +26,8 @@ use gradus_ir::{Attr, Effects, Folded, Module, Op, OpArgs, OpDecl, Pattern, Rewr
     verify = verify,
     fold = fold,
     scalar = |args| one_result(args, |first, _| first),
-    patterns = &[COMPOSE]
+    patterns = &[COMPOSE],
+    extensions = &[&SymbolOperands(is_symbol)]
 )]
 pub struct ApplyOp {
     /// Map with one result.
@@ -63,12 +65,9 @@ fn verify(m: &Module, op: Op) -> Result<(), Violation> {
     Ok(())
 }
 
-/// Whether an `affine.apply` uses a value as a symbol.
-pub fn is_apply_symbol(m: &Module, value: Value) -> bool {
-    m.uses(value).any(|(user, i)| {
-        let map = ApplyOp::cast(m, user).and_then(|apply| map_data(&m.ctx, apply.map(m)?));
-        map.is_some_and(|map| i >= map.num_dims as usize)
-    })
+/// Whether an operand of `affine.apply` is a symbol.
+fn is_symbol(m: &Module, op: Op, operand: usize) -> bool {
+    ApplyOp(op).map(m).and_then(|map| map_data(&m.ctx, map)).is_some_and(|map| operand >= map.num_dims as usize)
 }
 
 /// Folds to an operand or constant, by simplification or constant operands.

@@ -24,7 +24,7 @@ mod tile;
 mod value_map;
 
 pub use access::{LoadOp, PrefetchOp, StoreOp, VectorLoadOp, VectorStoreOp};
-pub use apply::{ApplyOp, is_apply_symbol};
+pub use apply::ApplyOp;
 pub use dependence::{footprint, is_permutable};
 pub use dma::{DmaStartOp, DmaWaitOp};
 pub use for_loop::{ForOp, LoopBounds, simple_bound};

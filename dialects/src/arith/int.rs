@@ -3,12 +3,9 @@
 use super::OVERFLOW;
 use super::fold;
 use crate::constraint::{BOOL_LIKE, INT_OR_INDEX_LIKE, UNIT};
-use crate::vector::VectorScaleOp;
 use gradus_ir::eval::{Datum, Trap, map_int};
 use gradus_ir::scalar::Scalar;
-use gradus_ir::{
-    Effects, Module, Op, OpArgs, OpDecl, Traits, Type, TypeRelation, Value, Violation, declared_names, op,
-};
+use gradus_ir::{Effects, Module, Op, OpArgs, Traits, Type, TypeRelation, Value, Violation, declared_names, op};
 
 const COMMUTATIVE: Traits = Traits::SAME_TYPE.and(Traits::COMMUTATIVE);
 const ASSOCIATIVE: Traits = COMMUTATIVE.and(Traits::ASSOCIATIVE);
@@ -47,11 +44,13 @@ overflowing! {
     ShLIOp "arith.shli" "Shift left. A shift amount of at least the width yields poison.\n\n```mlir\n%0 = arith.shli %a, %b : i32\n```" Traits::SAME_TYPE, fold::shift, shli;
 }
 
-/// Returns `c8_vscale` for a multiple of `vector.vscale`.
+/// Returns `c8_vscale` for a multiple of `vector.vscale`, whose name is `vscale`.
 fn scaled_name(m: &Module, op: Op) -> Vec<(usize, String)> {
     let of = |a: Value, b: Value| {
         let factor = m.constant_int(a).filter(|_| m.value_type(a) == Type::INDEX)?;
-        VectorScaleOp::defining(m, b).map(|_| vec![(0, format!("c{factor}_vscale"))])
+        let scale = m.defining_op(b)?;
+        let names = m.info(scale)?.result_names?(m, scale);
+        names.iter().any(|(_, name)| name == "vscale").then(|| vec![(0, format!("c{factor}_vscale"))])
     };
     let (lhs, rhs) = (MulIOp(op).lhs(m), MulIOp(op).rhs(m));
     of(lhs, rhs).or_else(|| of(rhs, lhs)).unwrap_or_default()

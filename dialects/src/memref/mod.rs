@@ -18,7 +18,7 @@ mod scope;
 mod shape;
 mod subview;
 mod transpose;
-pub(crate) mod types;
+pub mod types;
 mod view;
 
 pub use access::{CopyOp, LoadOp, PrefetchOp, StoreOp};

@@ -3,9 +3,9 @@
 use super::{LeftOut, associate};
 use crate::extract::{Extraction, costs, extract};
 use crate::program::Program;
-use gradus_dialects::DIALECTS;
 use gradus_ir::rules::CostFn;
 use gradus_ir::{Context, Module, Op, ParseOptions, parse_module};
+use gradus_networks::DIALECTS;
 use std::fmt::Write;
 
 /// Returns the multiplications of a matrix product, or 1 for any other op.

@@ -1,9 +1,9 @@
 //! The analysis of `form-steps`: divides the ops of a function into steps, and places their values in memory.
 
 use super::in_place::{ConcatSlice, offsets};
-use gradus_dialects::sched::{is_elementwise, size_in_bytes};
 use gradus_ir::layout::StridedLayout;
 use gradus_ir::{Block, Module, Op, Refusal, Traits, Type, TypeData, Value};
+use gradus_networks::sched::{is_elementwise, size_in_bytes};
 use rustc_hash::FxHashMap;
 
 /// Memory that buffers are views of.

@@ -3,9 +3,9 @@
 use super::draft::{Draft, Root, ScheduleDraft, TensorPlace, Written};
 use crate::emit::source_name;
 use gradus_dialects::memref::{AllocOp, CopyOp, ReinterpretCastOp};
-use gradus_dialects::sched::{StepOp, ToBufferOp, ToTensorOp, YieldOp};
 use gradus_ir::layout::StridedLayout;
 use gradus_ir::{Attr, Builder, Def, Module, Op, OpDecl, OpState, Type, Value};
+use gradus_networks::sched::{StepOp, ToBufferOp, ToTensorOp, YieldOp};
 use indexmap::IndexSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 

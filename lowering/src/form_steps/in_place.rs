@@ -1,9 +1,9 @@
 //! Ops that need no computation where buffers have views: reshapes, contiguous slices and parts, concatenations.
 
-use gradus_dialects::graph::{ConcatOp, SliceOp, SplitOp};
 use gradus_dialects::op_cost::OpCost;
 use gradus_ir::layout::StridedLayout;
 use gradus_ir::{Module, Op, OpArgs, OpDecl, Value};
+use gradus_networks::graph::{ConcatOp, SliceOp, SplitOp};
 use gradus_reference_kernels::shape::{normalize_axes, normalize_axis, slice_axis};
 
 /// Returns the offset in elements of each result in the operand, if the results are contiguous in it.

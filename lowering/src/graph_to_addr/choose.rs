@@ -5,10 +5,10 @@ use super::lock;
 use super::options::{Algorithm, ConvOptions};
 use super::winograd::Tiles;
 use gradus_cost::Price;
-use gradus_dialects::addr::{Geometry, bands};
-use gradus_dialects::layout::{LayoutError, TiledLayout, image_layout};
 use gradus_dialects::op_cost::OpCost;
 use gradus_ir::{Builder, Diagnostic, Module, Op, Refusal, Value};
+use gradus_networks::addr::Geometry;
+use gradus_networks::layout::{LayoutError, TiledLayout, bands, image_layout};
 use std::fmt;
 use std::sync::Mutex;
 

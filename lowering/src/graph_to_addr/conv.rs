@@ -4,14 +4,14 @@ use super::MAX_GROUPS;
 use super::options::ConvOptions;
 use crate::emit::{Emitter, ProductOperands};
 use crate::operands::extents;
-use gradus_dialects::addr::{Geometry, GeometryKind, bands};
-use gradus_dialects::graph::{TensorSlice, convolution};
-use gradus_dialects::layout::{
-    AccessFunction, Layout, LayoutError, Level, MAX_ENTRIES, MAX_PACKED_ELEMENTS, ReductionOrder, SlidingWindow,
-    TiledLayout, image_layout, result_layout,
-};
 use gradus_dialects::op_cost::{Contraction, OpCost};
 use gradus_ir::{Builder, Module, Op, Refusal, Value};
+use gradus_networks::addr::{Geometry, GeometryKind};
+use gradus_networks::graph::{TensorSlice, convolution};
+use gradus_networks::layout::{
+    AccessFunction, Layout, LayoutError, Level, MAX_ENTRIES, MAX_PACKED_ELEMENTS, ReductionOrder, SlidingWindow,
+    TiledLayout, bands, image_layout, result_layout,
+};
 use gradus_reference_kernels::shape::Window;
 use std::sync::LazyLock;
 

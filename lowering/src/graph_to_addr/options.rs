@@ -2,9 +2,9 @@
 
 use crate::emit::Emitter;
 use gradus_cost::Price;
-use gradus_dialects::addr::Geometry;
-use gradus_dialects::layout::{AddressTable, Derivation, Encoding, LayoutError, ReductionOrder, TiledLayout};
 use gradus_ir::pass::{OptionKind, Options, PassOption};
+use gradus_networks::addr::Geometry;
+use gradus_networks::layout::{AddressTable, Derivation, Encoding, LayoutError, ReductionOrder, TiledLayout};
 
 /// The options of the pass.
 pub(super) const OPTIONS: &[PassOption] = &[

@@ -5,10 +5,10 @@ use super::conv::{ImageAxes, as_image_in, places};
 use super::{NO_TABLE, check_floats};
 use crate::emit::Emitter;
 use crate::operands::extents;
-use gradus_dialects::addr::Geometry;
-use gradus_dialects::graph::{GlobalAveragePoolOp, GlobalMaxPoolOp, MaxPoolOp, pool_window};
-use gradus_dialects::layout::AddressTable;
 use gradus_ir::{Builder, DType, Op, OpDecl, Refusal, Type, Value};
+use gradus_networks::addr::Geometry;
+use gradus_networks::graph::{GlobalAveragePoolOp, GlobalMaxPoolOp, MaxPoolOp, pool_window};
+use gradus_networks::layout::AddressTable;
 use gradus_reference_kernels::shape::Window;
 
 const MAX: i64 = 0;

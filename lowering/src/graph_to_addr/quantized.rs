@@ -5,8 +5,8 @@ use super::conv::{NOT_DECLARED, StaticConv};
 use super::{NO_TABLE, matrix_product};
 use crate::emit::{Emitter, ProductOperands};
 use crate::operands::{constant, extents, scale, scales};
-use gradus_dialects::graph::{ConvIntegerOp, MatMulIntegerOp, QLinearConvOp, QLinearMatMulOp};
 use gradus_ir::{Builder, DType, Module, Op, OpArgs, OpDecl, Refusal, Tensor, Type, Value};
+use gradus_networks::graph::{ConvIntegerOp, MatMulIntegerOp, QLinearConvOp, QLinearMatMulOp};
 use gradus_reference_kernels as kernels;
 
 /// Number of columns below which groups are merged, up to this number.

@@ -18,12 +18,12 @@ use super::options::ConvOptions;
 use super::{MAX_GROUPS, NO_TABLE, check_floats};
 use crate::emit::{Emitter, ProductOperands};
 use crate::operands::extents;
-use gradus_dialects::addr::{Geometry, GeometryKind};
-use gradus_dialects::graph::{ConvTransposeOp, transposed_convolution};
-use gradus_dialects::layout::{
+use gradus_ir::{Builder, DType, Module, Op, Refusal, Tensor, Value};
+use gradus_networks::addr::{Geometry, GeometryKind};
+use gradus_networks::graph::{ConvTransposeOp, transposed_convolution};
+use gradus_networks::layout::{
     AddressTable, Index, MAX_ENTRIES, ReductionOrder, SlidingWindow, TiledLayout, ZERO_PAGE,
 };
-use gradus_ir::{Builder, DType, Module, Op, Refusal, Tensor, Value};
 use gradus_reference_kernels::shape::Window;
 use residues::Residues;
 

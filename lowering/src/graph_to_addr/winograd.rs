@@ -9,9 +9,9 @@ use super::conv::{ImageAxes, StaticConv, as_image};
 use super::options::ConvOptions;
 use super::rows_product;
 use crate::emit::{Emitter, ProductOperands};
-use gradus_dialects::layout::{AddressTable, ZERO_PAGE};
 use gradus_dialects::op_cost::{Contraction, OpCost};
 use gradus_ir::{Builder, Module, Op, Tensor, Type, Value};
+use gradus_networks::layout::{AddressTable, ZERO_PAGE};
 use std::ops::Range;
 
 /// Extent of a transformed tile along an axis.

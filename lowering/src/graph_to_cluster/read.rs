@@ -14,13 +14,13 @@ mod product;
 use super::compile::Settings;
 use super::network::{ChannelSlice, FeatureId, FeatureInfo, Layer, LayerKind, Network, Role, StageInfo};
 use crate::emit::source_name;
-use gradus_dialects::graph::{
+use gradus_ir::{Module, Op, OpArgs, OpDecl, OpInfo, Refusal, Value};
+use gradus_networks::graph::{
     AddOp, AveragePoolOp, BatchNormalizationOp, CastOp, ClipOp, ConcatOp, ConvOp, DequantizeLinearOp, DropoutOp,
     FlattenOp, GemmOp, GlobalAveragePoolOp, GlobalMaxPoolOp, HardSigmoidOp, HardSwishOp, IdentityOp, LeakyReluOp,
     LrnOp, MatMulOp, MaxPoolOp, MulOp, QLinearAddOp, QLinearConvOp, QLinearMulOp, QuantizeLinearOp, ReluOp, ReshapeOp,
     SigmoidOp, SliceOp, SoftmaxOp, SplitOp, SqueezeOp, TableOp, UnsqueezeOp,
 };
-use gradus_ir::{Module, Op, OpArgs, OpDecl, OpInfo, Refusal, Value};
 use gradus_simulators::cluster::{Elem, MAX_STAGES};
 use rustc_hash::FxHashMap;
 

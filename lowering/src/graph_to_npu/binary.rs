@@ -7,8 +7,8 @@ use super::scale::{self, ByteQuantization};
 use super::shape::TABLE;
 use super::view::{CHANNELS, View};
 use crate::operands::constant;
-use gradus_dialects::graph::{QLinearMulOp, TableOp};
 use gradus_ir::{DType, Op, OpDecl, Refusal, Value};
+use gradus_networks::graph::{QLinearMulOp, TableOp};
 
 /// A binary op.
 struct Binary {

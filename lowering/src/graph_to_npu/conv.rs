@@ -5,8 +5,8 @@ use super::read::{MAX_EXTENT, Packing, Reader, extents, is_signed};
 use super::scale::{self, ByteQuantization, MAX_SUM};
 use super::view::{ChannelOrder, Digit, View};
 use crate::operands::{self, constant, integers};
-use gradus_dialects::graph::{QLinearConvOp, convolution};
 use gradus_ir::{DType, Refusal, Tensor, Value};
+use gradus_networks::graph::{QLinearConvOp, convolution};
 
 /// The most groups of a convolution, which are layers each.
 const MAX_GROUPS: usize = 64;

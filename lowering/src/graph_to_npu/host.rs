@@ -4,8 +4,8 @@ use super::network::{BlockOrder, FeatureInfo};
 use super::read::Packing;
 use super::view::{ChannelOrder, View};
 use crate::emit::Emitter;
-use gradus_dialects::layout::TiledLayout;
 use gradus_ir::{Module, Tensor, Type, Value};
+use gradus_networks::layout::TiledLayout;
 
 /// A result of a program.
 pub struct Result<'a> {

@@ -7,8 +7,8 @@ use super::read::{MAX_EXTENT, OTHER_ORDER, ProductSide, Reader, check_extents, e
 use super::scale::{self, ByteQuantization, MAX_SUM};
 use super::view::{CHANNELS, COLUMNS, ChannelOrder, Digit, ROWS, View};
 use crate::operands::{self, constant, integers};
-use gradus_dialects::graph::{QLinearMatMulOp, TransposeOp};
 use gradus_ir::{DType, Op, OpDecl, Refusal, Value};
+use gradus_networks::graph::{QLinearMatMulOp, TransposeOp};
 
 /// A product of two features.
 struct MatrixProduct {

@@ -5,11 +5,11 @@ use super::scale::Fit;
 use super::view::{CHANNELS, COLUMNS, ChannelOrder, Digit, ROWS, View};
 use crate::emit::source_name;
 use crate::operands;
-use gradus_dialects::graph::{
+use gradus_ir::{DType, Module, Op, OpDecl, OpInfo, Refusal, Value};
+use gradus_networks::graph::{
     ConcatOp, FlattenOp, QLinearAddOp, QLinearConvOp, QLinearMatMulOp, QLinearMulOp, ReshapeOp, SqueezeOp, TableOp,
     TransposeOp, UnsqueezeOp,
 };
-use gradus_ir::{DType, Module, Op, OpDecl, OpInfo, Refusal, Value};
 use gradus_simulators::npu::NpuMachine;
 use rustc_hash::{FxHashMap, FxHashSet};
 

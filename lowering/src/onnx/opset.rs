@@ -7,9 +7,9 @@
 use super::attribute_type;
 use super::proto::{AttributeProto, AttributeType, DataType, NodeProto, TensorProto};
 use super::tensor::dtype;
-use gradus_dialects::graph::onnx_number;
 use gradus_ir::eval::floats_to_tensor;
 use gradus_ir::tensor::{DType, Tensor};
+use gradus_networks::graph::onnx_number;
 
 /// The newest supported version of the standard operators.
 pub const NEWEST: i64 = 28;

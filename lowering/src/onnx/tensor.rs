@@ -6,8 +6,8 @@
 
 use super::proto::{DataLocation, DataType, TensorProto};
 use bytes::Bytes;
-use gradus_dialects::graph::onnx_dtype;
 use gradus_ir::tensor::{DType, Elem, Tensor};
+use gradus_networks::graph::onnx_dtype;
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};

@@ -6,10 +6,10 @@ use crate::onnx::opset::{self, ValueFacts};
 use crate::onnx::proto::{AttributeType, NodeProto};
 use crate::onnx::tensor::dtype;
 use crate::onnx::{attribute_type, is_standard, node_place, operator};
-use gradus_dialects::graph;
 use gradus_ir::diag::hint;
 use gradus_ir::tensor::DType;
 use gradus_ir::{Arity, Builder, Context, Loc, OpArgs, OpInfo, OpState, Traits, Type, Value, ValueSpec};
+use gradus_networks::graph;
 
 /// Returns the declaration of a standard operator in its newest version.
 fn declaration(ctx: &Context, op_type: &str) -> Option<&'static OpInfo> {

@@ -3,8 +3,8 @@
 use super::quantization::{Quantization, Quantized};
 use super::table::Lookup;
 use crate::emit::Emitter;
-use gradus_dialects::graph::{AddOp, ConcatOp, MulOp, QLinearAddOp, QLinearMulOp, SumOp};
 use gradus_ir::{Attr, Module, Op, OpDecl, OpInfo, Refusal, Type, Value};
+use gradus_networks::graph::{AddOp, ConcatOp, MulOp, QLinearAddOp, QLinearMulOp, SumOp};
 
 /// The binary ops, with those on quantized tensors.
 const BINARY: [(&OpInfo, &OpInfo); 3] =

@@ -3,9 +3,9 @@
 
 use super::quantization::is_byte;
 use super::table::{Lookup, VALUES, bytes};
-use gradus_dialects::graph::{QLinearAddOp, QLinearMulOp, TableOp};
 use gradus_ir::eval::Datum;
 use gradus_ir::{Module, Op, OpDecl, OpInfo, Tensor, Value};
+use gradus_networks::graph::{QLinearAddOp, QLinearMulOp, TableOp};
 
 /// The ops that are joined.
 const OPS: [&OpInfo; 3] = [TableOp::INFO, QLinearAddOp::INFO, QLinearMulOp::INFO];

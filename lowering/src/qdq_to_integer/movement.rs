@@ -2,11 +2,11 @@
 
 use super::quantization::{Quantization, Quantized};
 use crate::emit::Emitter;
-use gradus_dialects::graph::{
+use gradus_ir::{Builder, Module, Op, OpDecl, OpInfo, OpState, Value};
+use gradus_networks::graph::{
     self, DequantizeLinearOp, ExpandOp, FlattenOp, GlobalMaxPoolOp, IdentityOp, MaxPoolOp, ReshapeOp, SliceOp, SplitOp,
     SqueezeOp, TransposeOp, UnsqueezeOp,
 };
-use gradus_ir::{Builder, Module, Op, OpDecl, OpInfo, OpState, Value};
 
 /// The ops with one result, each of which reads elements of its first operand only.
 const MOVES: [&OpInfo; 10] = [

@@ -2,8 +2,8 @@
 
 use super::quantization::{Quantization, Quantized, is_f32};
 use crate::emit::Emitter;
-use gradus_dialects::graph::{ConvOp, GemmOp, GlobalAveragePoolOp, MatMulOp, QLinearConvOp, QLinearMatMulOp};
 use gradus_ir::{Attr, DType, Module, Op, OpArgs, OpDecl, Refusal, Tensor, Type, Value};
+use gradus_networks::graph::{ConvOp, GemmOp, GlobalAveragePoolOp, MatMulOp, QLinearConvOp, QLinearMatMulOp};
 
 /// Largest magnitude of a product of two differences of bytes.
 const MAX_PRODUCT: i64 = 255 * 255;

@@ -1,9 +1,9 @@
 //! Scales and zero points of quantized tensors.
 
 use crate::emit::Emitter;
-use gradus_dialects::graph::{DequantizeLinearOp, QuantizeLinearOp};
 use gradus_ir::eval::ints_to_tensor;
 use gradus_ir::{DType, Module, Op, OpArgs, OpDecl, Refusal, Tensor, Type, Value};
+use gradus_networks::graph::{DequantizeLinearOp, QuantizeLinearOp};
 use gradus_reference_kernels::shape::normalize_axis;
 
 /// The rule of floats.

@@ -2,10 +2,10 @@
 
 use super::quantization::{Quantization, is_byte};
 use crate::emit::Emitter;
-use gradus_dialects::graph::{BatchNormalizationOp, ClipOp, DequantizeLinearOp, QuantizeLinearOp, TableOp};
-use gradus_dialects::sched::is_elementwise;
 use gradus_ir::eval::Datum;
 use gradus_ir::{DType, Module, Op, OpDecl, OpInfo, Tensor, Type, Value};
+use gradus_networks::graph::{BatchNormalizationOp, ClipOp, DequantizeLinearOp, QuantizeLinearOp, TableOp};
+use gradus_networks::sched::is_elementwise;
 use gradus_reference_kernels::shape::normalize_axis;
 use rustc_hash::{FxHashMap, FxHashSet};
 

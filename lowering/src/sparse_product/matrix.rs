@@ -1,8 +1,8 @@
 //! Sparse constants by compressed rows.
 
 use crate::emit::Emitter;
-use gradus_dialects::sparse::Packing;
 use gradus_ir::{DType, Tensor, Type, Value};
+use gradus_networks::sparse::Packing;
 use std::ops::Range;
 
 /// A matrix of f32, f64 or i32 by compressed sparse rows.

@@ -1,6 +1,6 @@
 //! Software pipelining: instructions that issue together.
 
-use gradus_dialects::a64::{Inst, NUM_REGISTERS, Register, Unit};
+use gradus_machines::a64::{Inst, NUM_REGISTERS, Register, Unit};
 
 /// The schedule so far: bundles, and the first bundle in which each register and unit is free.
 struct Scheduled {

@@ -13,9 +13,9 @@
 
 use super::Isa;
 use crate::sparse_product::{Matrix, RowNonzero};
-use gradus_dialects::a64::{INPUT, Inst, Instruction, OUTPUT, POOL, RegisterClass, is_in_range, ops};
-use gradus_dialects::a64_ext;
 use gradus_ir::DType;
+use gradus_machines::a64::{INPUT, Inst, Instruction, OUTPUT, POOL, RegisterClass, is_in_range, ops};
+use gradus_machines::a64_ext;
 
 /// The register of a loaded element of B, or of a vector of them.
 pub(super) const ELEMENT: u8 = 1;

@@ -1,8 +1,8 @@
 //! Pattern dispatch: one function per pattern of nonzeros in a chunk of columns.
 
 use super::generate::{Base, ELEMENT, VALUE, access, class};
-use gradus_dialects::a64::{INPUT, Inst, OUTPUT, POOL, RegisterClass, assemble, ops};
 use gradus_ir::DType;
+use gradus_machines::a64::{INPUT, Inst, OUTPUT, POOL, RegisterClass, assemble, ops};
 
 /// The register of the sum.
 const SUM: u8 = 3;

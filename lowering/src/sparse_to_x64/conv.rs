@@ -12,13 +12,12 @@ use super::product::{ByRows, SparseProduct};
 use crate::emit::Emitter;
 use crate::operands::constant;
 use crate::sparse_product::Matrix;
-use gradus_dialects::Columns;
-use gradus_dialects::addr;
-use gradus_dialects::graph::{ConcatOp, TensorSlice, convolution};
-use gradus_dialects::layout::{TiledLayout, image_layout, result_layout};
-use gradus_dialects::sparse::ConvOp;
-use gradus_dialects::x64::Width;
 use gradus_ir::{DType, Module, OpDecl, Refusal, Value};
+use gradus_machines::x64::Width;
+use gradus_networks::Columns;
+use gradus_networks::graph::{ConcatOp, TensorSlice, convolution};
+use gradus_networks::layout::{self, TiledLayout, image_layout, result_layout};
+use gradus_networks::sparse::ConvOp;
 use gradus_reference_kernels::shape::Window;
 
 /// Cycles of an element of a slice, measured on images of 0.4 and 0.8 million elements.
@@ -42,7 +41,7 @@ impl Bands {
         let extents = |v| m.ctx.static_shape(m.value_type(v));
         let (x, y) = (extents(conv.x(m))?, extents(conv.y(m))?);
         let number = |layout: Option<&TiledLayout>, extents: &[i64]| {
-            layout.and_then(|layout| usize::try_from(addr::bands(layout, extents)?).ok()).unwrap_or(1)
+            layout.and_then(|layout| usize::try_from(layout::bands(layout, extents)?).ok()).unwrap_or(1)
         };
         let image = image_layout(m, conv.0).filter(|layout| {
             let rows = window.input.first().map_or(0, |rows| rows / number(Some(layout), x));
@@ -53,7 +52,7 @@ impl Bands {
         // Strips of other bands of the image than those of the result would be at no common distance.
         let of_image = if of_result > 1 && of_image != of_result { 1 } else { of_image };
         Some(Bands {
-            axes: addr::plane_letters(x.len()).unwrap_or_default(),
+            axes: layout::plane_letters(x.len()).unwrap_or_default(),
             image: image.filter(|_| of_image > 1),
             result: result.filter(|_| of_result > 1),
             numbers: [of_image, of_result],

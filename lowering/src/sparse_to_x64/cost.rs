@@ -2,9 +2,9 @@
 
 use super::form::{FORMS, RegisterTile};
 use crate::sparse_product::Matrix;
-use gradus_dialects::Columns;
-use gradus_dialects::addr::{Division, SparseShape};
-use gradus_dialects::x64::Width;
+use gradus_machines::x64::Width;
+use gradus_networks::Columns;
+use gradus_networks::addr::{Division, SparseShape};
 
 /// Bytes of B that are read again by each group of rows, so that they stay in the L1 cache, if the code of all groups does.
 const NEAR: usize = 16 << 10;

@@ -1,7 +1,7 @@
 //! Ops on sums before they are stored, and the ops of a program that they replace.
 
-use gradus_dialects::graph::{AddOp, ClipOp, ReluOp, SumOp};
 use gradus_ir::{DType, Module, Op, OpDecl, Value};
+use gradus_networks::graph::{AddOp, ClipOp, ReluOp, SumOp};
 
 /// The ops on sums before they are stored.
 #[derive(Default)]

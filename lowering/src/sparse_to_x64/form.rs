@@ -1,6 +1,6 @@
 //! The register tile of generated code, and the columns of its product.
 
-use gradus_dialects::x64::Width;
+use gradus_machines::x64::Width;
 
 /// The register tile of the code: accumulators for `rows` rows of A and `vectors` vectors of columns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

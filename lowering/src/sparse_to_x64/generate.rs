@@ -20,9 +20,9 @@ use super::epilogue::Epilogue;
 use super::plan::{CodePlan, PoolValues};
 use super::template::Template;
 use crate::sparse_product::{Matrix, RowNonzero};
-use gradus_dialects::sparse::Packing;
-use gradus_dialects::x64::{Inst, Instruction, Mem, Rm, Width, encode, ops};
 use gradus_ir::DType;
+use gradus_machines::x64::{Inst, Instruction, Mem, Rm, Width, encode, ops};
+use gradus_networks::sparse::Packing;
 
 pub(super) const RAX: u8 = 0;
 const RCX: u8 = 1;

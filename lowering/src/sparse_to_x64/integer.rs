@@ -5,11 +5,11 @@ use super::epilogue::Epilogue;
 use super::product::{ByRows, SparseProduct};
 use crate::emit::Emitter;
 use crate::sparse_product::{MatMul, Matrix};
-use gradus_dialects::Columns;
-use gradus_dialects::graph::{MulOp, SubOp};
-use gradus_dialects::sparse::{IntegerProduct, Packing, WordsOp};
-use gradus_dialects::x64::Width;
 use gradus_ir::{Attr, Module, Op, OpDecl, Refusal, Tensor, Type, Value};
+use gradus_machines::x64::Width;
+use gradus_networks::Columns;
+use gradus_networks::graph::{MulOp, SubOp};
+use gradus_networks::sparse::{IntegerProduct, Packing, WordsOp};
 
 /// A product of bytes that is lowered.
 pub(super) struct Integer {

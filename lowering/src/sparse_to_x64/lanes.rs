@@ -19,9 +19,9 @@
 use super::epilogue::Epilogue;
 use super::generate::{Generated, R10, R11, RAX, RDI, RDX, RSI};
 use crate::sparse_product::Matrix;
-use gradus_dialects::Columns;
-use gradus_dialects::x64::{Inst, Instruction, Mem, Rm, Width, encode, ops};
 use gradus_ir::DType;
+use gradus_machines::x64::{Inst, Instruction, Mem, Rm, Width, encode, ops};
+use gradus_networks::Columns;
 use std::iter::Peekable;
 use std::ops::Range;
 

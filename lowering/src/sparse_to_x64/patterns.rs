@@ -13,8 +13,8 @@
 
 use crate::emit::Emitter;
 use crate::sparse_product::{Matrix, Packed};
-use gradus_dialects::x64::{DispatchOp, Inst, Instruction, Mem, Rm, Width, encode, ops};
 use gradus_ir::{Attr, OpDecl, Type, Value};
+use gradus_machines::x64::{DispatchOp, Inst, Instruction, Mem, Rm, Width, encode, ops};
 
 /// Bytes of a row of B per call, so that rows of a chunk stay in the L1 cache.
 const TILE: usize = 2048;

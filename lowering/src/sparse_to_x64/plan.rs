@@ -3,8 +3,8 @@
 use super::cost::{Cost, MatrixCounts, Rows, crowded_cycles};
 use super::form::RegisterTile;
 use crate::sparse_product::Matrix;
-use gradus_dialects::Columns;
-use gradus_dialects::x64::Width;
+use gradus_machines::x64::Width;
+use gradus_networks::Columns;
 use rustc_hash::FxHashMap;
 
 /// Number of nonzeros from which on code, of about 9 bytes each, is prefetched: if it is crowded out of the L2 cache by other code, and if
@@ -108,10 +108,10 @@ mod tests {
     use super::super::cost::{LINE, PAGE, WIDE};
     use super::CodePlan;
     use crate::sparse_product::Matrix;
-    use gradus_dialects::Columns;
-    use gradus_dialects::x64::Width;
     use gradus_ir::Tensor;
     use gradus_ir::random::Random;
+    use gradus_machines::x64::Width;
+    use gradus_networks::Columns;
 
     /// A matrix with a nonzero in about one of `every` elements.
     fn matrix(rows: usize, depth: usize, every: usize) -> Matrix {

@@ -7,10 +7,10 @@ use super::lanes;
 use super::plan::CodePlan;
 use crate::emit::Emitter;
 use crate::sparse_product::{MatMul, Matrix};
-use gradus_dialects::Columns;
-use gradus_dialects::sparse::{CSR, MatMulOp, UNROLLED};
-use gradus_dialects::x64::{CallOp, Width};
 use gradus_ir::{Attr, Module, OpDecl, Refusal, Type, Value};
+use gradus_machines::x64::{CallOp, Width};
+use gradus_networks::Columns;
+use gradus_networks::sparse::{CSR, MatMulOp, UNROLLED};
 use std::ops::Range;
 
 /// Maximum size of code in bytes; larger products are not generated.

@@ -2,8 +2,8 @@
 
 use super::product::SparseProduct;
 use crate::emit::Emitter;
-use gradus_dialects::addr::SparseGemmOp;
 use gradus_ir::{OpDecl, Tensor, Type, Value};
+use gradus_networks::addr::SparseGemmOp;
 
 impl SparseProduct {
     /// Creates the product. Returns the result, `[rows, columns]`, or with bands `[bands, rows, columns / bands]`.

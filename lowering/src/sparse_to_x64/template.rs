@@ -1,6 +1,6 @@
 //! Encoded instructions that are repeated with another displacement.
 
-use gradus_dialects::x64::{Inst, encode};
+use gradus_machines::x64::{Inst, encode};
 
 /// An encoded instruction, whose last bytes are a displacement.
 #[derive(Clone, Copy, Default)]

@@ -5,7 +5,7 @@
 use super::verify::verify;
 use crate::KernelError;
 use crate::workers::{DisjointWriter, Workers};
-use gradus_dialects::x64::{Abi, ColumnRange};
+use gradus_machines::x64::{Abi, ColumnRange};
 use memmap2::{Mmap, MmapMut};
 
 /// Maximum size of code in bytes.

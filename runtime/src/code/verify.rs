@@ -12,7 +12,7 @@
 //!   once. The loop ends since `i` grows and `n` does not change.
 //! - A masked access needs the elements up to the last bit of the mask only.
 
-use gradus_dialects::x64::{Abi, ColumnRange, Condition, Encoding, Inst, Mem, Operation, Rm, Width, decode_all};
+use gradus_machines::x64::{Abi, ColumnRange, Condition, Encoding, Inst, Mem, Operation, Rm, Width, decode_all};
 
 /// Extensions of the instruction set that code uses.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]

@@ -7,10 +7,10 @@ use crate::aligned_bytes::AlignedBytes;
 use crate::gemm::{Addresses, ColumnSlice, Isa, Panels, Product, RunSplit};
 use crate::workers::Workers;
 use bytes::Bytes;
-use gradus_dialects::addr::{constant_table, groups};
-use gradus_dialects::layout::AddressTable;
 use gradus_ir::eval::Trap;
 use gradus_ir::{Module, OpArgs, Tensor};
+use gradus_networks::addr::{constant_table, groups};
+use gradus_networks::layout::AddressTable;
 use smallvec::SmallVec;
 
 /// The right operand of a product.

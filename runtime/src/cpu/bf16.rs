@@ -7,9 +7,9 @@ use super::{Kernel, Out, Prepared, constant, extents, position};
 use crate::gemm::bf16::{Bf16Isa, Bf16Panels, Bf16Product};
 use crate::gemm::{Addresses, ColumnSlice, RunSplit};
 use crate::workers::Workers;
-use gradus_dialects::addr::{constant_table, groups};
 use gradus_ir::eval::Trap;
 use gradus_ir::{Module, OpArgs};
+use gradus_networks::addr::{constant_table, groups};
 use smallvec::SmallVec;
 
 /// Prepares `addr.gemm` and `addr.indirect_gemm` on bf16.

@@ -7,9 +7,9 @@ use super::operands::Operands;
 use super::{Kernel, Prepared, dtype, extents, floats, floats_mut, position};
 use crate::vector::{Element, Floats, Isa, MAX_LANES, OnVectors};
 use crate::workers::Workers;
-use gradus_dialects::addr::{constant_table, groups};
-use gradus_dialects::layout::Addressing;
 use gradus_ir::{DType, Module, OpArgs};
+use gradus_networks::addr::{constant_table, groups};
+use gradus_networks::layout::Addressing;
 
 /// Maximum number of columns.
 const MAX_COLUMNS: usize = 3;

@@ -5,8 +5,8 @@
 
 use super::float;
 use crate::vector::{MultiplyAdd, ROUND};
-use gradus_dialects::graph;
 use gradus_ir::{OpArgs, OpDecl, OpInfo};
+use gradus_networks::graph;
 
 /// Declares functions of a given arity, as an enum with `of`, which selects the function of an op, and `apply`. A row
 /// has a name, parameters with the function that reads each from the op, the ops, and the formula.

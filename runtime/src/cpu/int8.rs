@@ -8,10 +8,10 @@ use crate::gemm::{Addresses, Isa, RunSplit};
 #[cfg(target_arch = "x86_64")]
 use crate::window::DotWindows;
 use crate::window::{ByteWindows, MAX_POSITIONS, WindowTable};
-use gradus_dialects::addr::{constant_table, groups};
-use gradus_dialects::layout::AddressTable;
 use gradus_ir::eval::Trap;
 use gradus_ir::{DType, Module, OpArgs, Tensor};
+use gradus_networks::addr::{constant_table, groups};
+use gradus_networks::layout::AddressTable;
 
 /// A product of bytes: one of the groups of columns.
 struct ColumnGroup {

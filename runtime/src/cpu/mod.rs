@@ -77,9 +77,9 @@ pub use schedule::Usage;
 use crate::aligned_bytes::AlignedBytes;
 use crate::gemm::ColumnSlice;
 use crate::workers::Workers;
-use gradus_dialects::{self as dialects, graph, layout};
 use gradus_ir::eval::Trap;
 use gradus_ir::{DType, Module, OpArgs, OpDecl, OpInfo, Tensor, Type};
+use gradus_networks::{graph, layout};
 use stage::Stage;
 
 /// A function that computes a result from the bytes of operands, on the threads of a pool.
@@ -153,30 +153,30 @@ type Prepare = fn(&Module, &OpArgs<'_>) -> Option<Prepared>;
 
 /// The ops with kernels, other than elementwise ones; the first entry that accepts an op is used.
 const KERNELS: &[(&OpInfo, Prepare)] = &[
-    (dialects::addr::GemmOp::INFO, dots::gemm),
-    (dialects::addr::GemmOp::INFO, bf16::gemm),
-    (dialects::addr::IndirectGemmOp::INFO, bf16::gemm),
-    (dialects::addr::GemmOp::INFO, addr::gemm),
-    (dialects::addr::IndirectGemmOp::INFO, addr::gemm),
-    (dialects::addr::GemmOp::INFO, int8::gemm),
-    (dialects::addr::IndirectGemmOp::INFO, int8::gemm),
-    (dialects::addr::GemmOp::INFO, products::table),
-    (dialects::addr::IndirectGemmOp::INFO, products::table),
-    (dialects::addr::PoolOp::INFO, window::pool),
-    (dialects::addr::PoolOp::INFO, window::byte_pool),
-    (dialects::addr::PoolOp::INFO, window::f64_pool),
-    (dialects::addr::DepthwiseOp::INFO, window::depthwise),
-    (dialects::addr::DepthwiseOp::INFO, int8::depthwise),
-    (dialects::addr::DepthwisePlanesOp::INFO, window::depthwise_planes),
-    (dialects::addr::SparseGemmOp::INFO, sparse::gemm),
-    (dialects::sparse::IntegerMatMulOp::INFO, sparse_bytes::matmul),
-    (dialects::sparse::WordsOp::INFO, sparse_bytes::words),
-    (dialects::sparse::ElementMulOp::INFO, sparse::mul),
-    (dialects::sparse::ElementAddOp::INFO, sparse::add),
-    (dialects::sparse::ElementSubOp::INFO, sparse::sub),
-    (dialects::sparse::DotOp::INFO, sparse::dot),
-    (dialects::x64::CallOp::INFO, sparse::call),
-    (dialects::x64::DispatchOp::INFO, sparse::dispatch),
+    (gradus_networks::addr::GemmOp::INFO, dots::gemm),
+    (gradus_networks::addr::GemmOp::INFO, bf16::gemm),
+    (gradus_networks::addr::IndirectGemmOp::INFO, bf16::gemm),
+    (gradus_networks::addr::GemmOp::INFO, addr::gemm),
+    (gradus_networks::addr::IndirectGemmOp::INFO, addr::gemm),
+    (gradus_networks::addr::GemmOp::INFO, int8::gemm),
+    (gradus_networks::addr::IndirectGemmOp::INFO, int8::gemm),
+    (gradus_networks::addr::GemmOp::INFO, products::table),
+    (gradus_networks::addr::IndirectGemmOp::INFO, products::table),
+    (gradus_networks::addr::PoolOp::INFO, window::pool),
+    (gradus_networks::addr::PoolOp::INFO, window::byte_pool),
+    (gradus_networks::addr::PoolOp::INFO, window::f64_pool),
+    (gradus_networks::addr::DepthwiseOp::INFO, window::depthwise),
+    (gradus_networks::addr::DepthwiseOp::INFO, int8::depthwise),
+    (gradus_networks::addr::DepthwisePlanesOp::INFO, window::depthwise_planes),
+    (gradus_networks::addr::SparseGemmOp::INFO, sparse::gemm),
+    (gradus_networks::sparse::IntegerMatMulOp::INFO, sparse_bytes::matmul),
+    (gradus_networks::sparse::WordsOp::INFO, sparse_bytes::words),
+    (gradus_networks::sparse::ElementMulOp::INFO, sparse::mul),
+    (gradus_networks::sparse::ElementAddOp::INFO, sparse::add),
+    (gradus_networks::sparse::ElementSubOp::INFO, sparse::sub),
+    (gradus_networks::sparse::DotOp::INFO, sparse::dot),
+    (gradus_machines::x64::CallOp::INFO, sparse::call),
+    (gradus_machines::x64::DispatchOp::INFO, sparse::dispatch),
     (graph::ReshapeOp::INFO, view),
     (graph::FlattenOp::INFO, view),
     (graph::SqueezeOp::INFO, view),

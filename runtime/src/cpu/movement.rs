@@ -7,9 +7,9 @@ use crate::aligned_bytes::LINE;
 use crate::transpose::{WORDS_PER_STEP, WordMatrix};
 use crate::vector::{Loops, MultiplyAdd, run_widest};
 use crate::workers::Workers;
-use gradus_dialects::layout::{self, CopyNest, Relayout};
 use gradus_ir::eval::{Trap, floats_to_tensor, ints_to_tensor};
 use gradus_ir::{DType, Module, OpArgs, Type};
+use gradus_networks::layout::{self, CopyNest, Relayout};
 use gradus_reference_kernels::shape::{normalize_axes, normalize_axis, slice_axis};
 use std::ops::Range;
 

@@ -6,10 +6,10 @@ use super::operands::Operands;
 use super::{Kernel, Prepared, dots, dtype, extents, float, floats, floats_mut, position};
 use crate::gemm::{Addresses, Isa, Panels, Product, RunSplit};
 use crate::workers::Workers;
-use gradus_dialects::addr::{constant_table, groups};
-use gradus_dialects::layout::AddressTable;
 use gradus_ir::eval::Trap;
 use gradus_ir::{DType, Module, OpArgs};
+use gradus_networks::addr::{constant_table, groups};
+use gradus_networks::layout::AddressTable;
 use gradus_reference_kernels::shape::broadcast_shapes;
 
 /// Extents of a product `[M, K]` by `[K, N]`, repeated for each batch.

@@ -6,13 +6,13 @@ use super::step::{KernelCall, ScheduleStep, StepKind, Target, TargetForm};
 use super::store::{MemoryRange, Read, Store, StoreMemory, StridedCopy};
 use super::{Kernel, aligned, size};
 use crate::gemm::ColumnSlice;
-use gradus_dialects::layout::CopyNest;
 use gradus_dialects::memref::{AllocOp, CopyOp};
-use gradus_dialects::sched::{
-    ArenaOp, BufferOp, BufferView, StepOp, ToBufferOp, ToTensorOp, is_interpreted, is_view, root, size_in_bytes,
-};
 use gradus_ir::layout::StridedLayout;
 use gradus_ir::{Block, Def, Module, Op, OpDecl, Tensor, Traits, Value};
+use gradus_networks::layout::CopyNest;
+use gradus_networks::sched::{
+    ArenaOp, BufferOp, BufferView, StepOp, ToBufferOp, ToTensorOp, is_interpreted, is_view, root, size_in_bytes,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 

@@ -5,10 +5,10 @@ use super::step::{ScheduleStep, tensor};
 use super::store::{MemoryRange, Others, Store};
 use super::{aligned, extents};
 use crate::workers::Workers;
-use gradus_dialects::sched::{StepOp, ToTensorOp};
 use gradus_interp::Stop;
 use gradus_ir::eval::Datum;
 use gradus_ir::{Module, Op, OpDecl, Refusal, Tensor, Traits, Type, Value};
+use gradus_networks::sched::{StepOp, ToTensorOp};
 use rustc_hash::FxHashMap;
 use std::time::{Duration, Instant};
 

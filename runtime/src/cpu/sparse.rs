@@ -9,10 +9,10 @@ use crate::sparse_rows::{Epilogue, Nonzero, SparseRows};
 use crate::vector::{Element, Isa};
 use crate::workers::Workers;
 use bytemuck::{cast_slice, cast_slice_mut};
-use gradus_dialects::addr::SparseGemm;
-use gradus_dialects::x64::{Abi, Dispatch, code_of, functions_of};
 use gradus_ir::eval::Trap;
 use gradus_ir::{DType, Module, OpArgs};
+use gradus_machines::x64::{Abi, Dispatch, code_of, functions_of};
+use gradus_networks::addr::SparseGemm;
 use smallvec::SmallVec;
 
 /// Prepares `x64.call`: the code is verified. Code that fails, or that this machine cannot run, is simulated instead.

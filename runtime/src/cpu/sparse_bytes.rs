@@ -4,8 +4,8 @@ use super::{Kernel, Prepared, constant, dtype, extents};
 use crate::transpose;
 use crate::vector::{Loops, MultiplyAdd, run_widest};
 use crate::workers::Workers;
-use gradus_dialects::sparse::{IntegerProduct, Packing, WordPacking};
 use gradus_ir::{DType, Module, OpArgs};
+use gradus_networks::sparse::{IntegerProduct, Packing, WordPacking};
 
 /// Prepares `sparse.words`.
 pub(super) fn words(_: &Module, args: &OpArgs<'_>) -> Option<Prepared> {

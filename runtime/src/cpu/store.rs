@@ -3,9 +3,9 @@
 use super::trap::{internal_error, moved};
 use crate::aligned_bytes::AlignedBytes;
 use bytes::Bytes;
-use gradus_dialects::layout::CopyNest;
 use gradus_ir::Tensor;
 use gradus_ir::eval::Trap;
+use gradus_networks::layout::CopyNest;
 use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Errors of kernels.
 
-use gradus_dialects::layout::LayoutError;
 use gradus_ir::eval::Trap;
+use gradus_networks::layout::LayoutError;
 
 /// Converts a layout error to a trap.
 pub(super) fn moved(done: Result<(), LayoutError>) -> Result<(), Trap> {

@@ -6,10 +6,10 @@ use super::operands::Operands;
 use super::{Kernel, Prepared, constant, dtype, elementwise, extents, size};
 use crate::gemm::Isa;
 use crate::window::{MaxWindows, PlaneAxis, PlaneShape, Planes, WindowReduction, WindowTable, Windows};
-use gradus_dialects::addr::{Geometry, bands_of, constant_table};
-use gradus_dialects::layout::SlidingWindow;
 use gradus_ir::eval::Trap;
 use gradus_ir::{DType, Module, OpArgs};
+use gradus_networks::addr::{Geometry, bands_of, constant_table};
+use gradus_networks::layout::SlidingWindow;
 
 /// Prepares `addr.pool` of maxima of bytes.
 pub(super) fn byte_pool(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {

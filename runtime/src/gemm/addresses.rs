@@ -3,7 +3,7 @@
 use super::LONGEST_RUN;
 use super::kernel::{OffsetWalk, SummandRun};
 use crate::KernelError;
-use gradus_dialects::layout::{AddressTable, Addressing, Encoding, ZERO_PAGE};
+use gradus_networks::layout::{AddressTable, Addressing, Encoding, ZERO_PAGE};
 use std::ops::Range;
 
 /// The split of runs into parts of the reduction dimension whose slice of B fits in the L1 cache.

@@ -5,7 +5,7 @@
 use super::panels::PANEL;
 use crate::aligned_bytes::LINE;
 use crate::vector::Vector;
-use gradus_dialects::layout::ZERO_PAGE;
+use gradus_networks::layout::ZERO_PAGE;
 use std::ops::Range;
 use std::sync::atomic::{Ordering, compiler_fence};
 

@@ -2,7 +2,7 @@
 
 use super::Product;
 use super::kernel::{OffsetWalk, SummandRun, ZEROS};
-use gradus_dialects::layout::ZERO_PAGE;
+use gradus_networks::layout::ZERO_PAGE;
 use std::ops::Range;
 
 /// The tiles of some rows over a slice of the reduction dimension.

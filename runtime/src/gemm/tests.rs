@@ -3,7 +3,7 @@
 use super::{Addresses, Isa, Panels, Product, RunSplit};
 use crate::aligned_bytes::AlignedBytes;
 use crate::workers::Workers;
-use gradus_dialects::layout::{AddressTable, Encoding};
+use gradus_networks::layout::{AddressTable, Encoding};
 
 /// Deterministic pseudo-random small integers, so that sums are exact.
 pub(super) struct Numbers(pub(super) u64);

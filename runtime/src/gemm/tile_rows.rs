@@ -4,7 +4,7 @@
 use super::addresses::Addresses;
 use crate::aligned_bytes::AlignedBytes;
 use crate::vector::{Loops, MultiplyAdd, run_widest};
-use gradus_dialects::layout::ZERO_PAGE;
+use gradus_networks::layout::ZERO_PAGE;
 use std::ops::Range;
 
 /// Number of rows of a tile.

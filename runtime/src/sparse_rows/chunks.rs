@@ -1,7 +1,7 @@
 //! Nonzeros divided by the rows of the dense operand that they read.
 
 use super::Nonzero;
-use gradus_dialects::addr::SparseShape;
+use gradus_networks::addr::SparseShape;
 use std::ops::Range;
 
 /// Nonzeros by chunks of rows of the dense operand, and in a chunk by rows of the matrix. The order of those of a row is kept.

@@ -4,8 +4,8 @@ use super::chunks::{Chunks, Strip};
 use super::{Epilogue, Nonzero, SparseRows, blocks};
 use crate::vector::{Element, Isa};
 use crate::workers::Workers;
-use gradus_dialects::Columns;
 use gradus_ir::random::Random;
+use gradus_networks::Columns;
 use std::fmt::Debug;
 use std::ops::{Add, Div, Mul};
 

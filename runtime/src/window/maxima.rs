@@ -3,7 +3,7 @@
 use crate::KernelError;
 use crate::vector::{Loops, MultiplyAdd, run_widest};
 use crate::workers::Workers;
-use gradus_dialects::layout::{AddressTable, Addressing, ZERO_PAGE};
+use gradus_networks::layout::{AddressTable, Addressing, ZERO_PAGE};
 
 /// Windows over an 8-bit image, whose maxima are computed for each channel by itself.
 #[derive(Clone, Debug)]

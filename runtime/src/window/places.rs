@@ -4,7 +4,7 @@
 //! several windows are computed at once and shared elements are loaded once.
 
 use crate::KernelError;
-use gradus_dialects::layout::{AddressTable, Addressing, ZERO_PAGE};
+use gradus_networks::layout::{AddressTable, Addressing, ZERO_PAGE};
 use rustc_hash::FxHashMap;
 
 /// An [`AddressTable`], compiled for windows: patterns of positions, and runs of windows that share one. A run of the

@@ -5,7 +5,7 @@ use crate::KernelError;
 use crate::gemm::bytes::{IntegerOutput, Scales};
 use crate::vector::Isa;
 use crate::workers::Workers;
-use gradus_dialects::layout::AddressTable;
+use gradus_networks::layout::AddressTable;
 use half::bf16;
 
 /// A deterministic pseudo-random sequence.

@@ -2,10 +2,10 @@
 
 use super::TableUser;
 use super::cells::{CELL, Cells, LETTER, colour};
-use gradus_dialects::addr::StaticAccess;
-use gradus_dialects::layout::{AddressTable, Addressing};
 use gradus_ir::Module;
 use gradus_ir::svg::{document, escape};
+use gradus_networks::addr::StaticAccess;
+use gradus_networks::layout::{AddressTable, Addressing};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 

@@ -4,8 +4,8 @@ use super::summary::{addresses, lists};
 use super::{check_row, shown_extents};
 use crate::Failure;
 use clap::ArgMatches;
-use gradus_dialects::addr::{Geometry, StaticAccess};
-use gradus_dialects::layout::{Addressing, Encoding, SlidingWindow};
+use gradus_networks::addr::{Geometry, StaticAccess};
+use gradus_networks::layout::{Addressing, Encoding, SlidingWindow};
 use gradus_runtime::table_file::TableRecord;
 
 /// Formats the tables of a file, or that of `--op` with a row.

@@ -1,9 +1,9 @@
 //! Address tables as text.
 
 use super::{TableUser, shown_extents};
-use gradus_dialects::addr::StaticAccess;
-use gradus_dialects::layout::{AddressTable, Addressing, ZERO_PAGE, deltas};
 use gradus_ir::{Attr, Module, OpArgs, Str, Traits};
+use gradus_networks::addr::StaticAccess;
+use gradus_networks::layout::{AddressTable, Addressing, ZERO_PAGE, deltas};
 use std::collections::BTreeSet;
 
 /// Maximum number of list entries, and of table rows, that are printed.

@@ -4,8 +4,8 @@
 use super::{ConvOptions, MAX_GROUPS, NO_TABLE, Transposed};
 use crate::emit::{Emitter, ProductOperands};
 use crate::graph_to_addr::pool::SUM;
-use gradus_dialects::layout::{AddressTable, SlidingWindow, ZERO_PAGE};
 use gradus_ir::{Refusal, Type, Value};
+use gradus_networks::layout::{AddressTable, SlidingWindow, ZERO_PAGE};
 
 impl Transposed {
     /// Lowers to rows of the result with channels last.

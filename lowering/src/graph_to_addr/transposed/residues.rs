@@ -5,8 +5,8 @@
 
 use super::{ConvOptions, MAX_GROUPS, Transposed};
 use crate::emit::{Emitter, ProductOperands};
-use gradus_dialects::layout::{ReductionOrder, SlidingWindow};
 use gradus_ir::{Module, Tensor, Type, Value};
+use gradus_networks::layout::{ReductionOrder, SlidingWindow};
 
 /// Maximum number of residues, each of which is a product.
 const MAX_RESIDUES: usize = 64;

@@ -3,8 +3,8 @@
 use super::super::network::{ChannelSlice, FeatureId, FeatureInfo, Layer, Role};
 use super::{NOT_DECLARED, Reader, feature_type};
 use crate::operands::integers;
-use gradus_dialects::graph::{ConcatOp, ReshapeOp, SliceOp, TransposeOp};
 use gradus_ir::{Module, Op, OpDecl, Refusal, Value};
+use gradus_networks::graph::{ConcatOp, ReshapeOp, SliceOp, TransposeOp};
 
 /// The rule of ops that move elements along other axes.
 const OTHER_AXIS: &str = "another axis than that of the channels";
@@ -188,7 +188,7 @@ impl Reader<'_> {
             return Ok(());
         }
         // A vector of several rows or columns is read by products only.
-        let products = [gradus_dialects::graph::GemmOp::INFO, gradus_dialects::graph::MatMulOp::INFO];
+        let products = [gradus_networks::graph::GemmOp::INFO, gradus_networks::graph::MatMulOp::INFO];
         let is_read = !(self.kept)(y) && m.uses(y).all(|(user, i)| i == 0 && m.is_one_of(user, &products));
         if to != [1, 1, from[0] * from[1] * from[2]] {
             return Err(Refusal::of(y, OTHER_FEATURE));

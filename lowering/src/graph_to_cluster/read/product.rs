@@ -3,10 +3,10 @@
 use super::super::network::{ConvInfo, Layer, LayerKind, StageInfo, WindowInfo};
 use super::{NOT_DECLARED, OTHER_ELEMENTS, Reader, feature_type, float};
 use crate::operands::{self, common_zero_point, constant};
-use gradus_dialects::graph::{
+use gradus_ir::{DType, Op, OpDecl, Refusal, Tensor, Value};
+use gradus_networks::graph::{
     AveragePoolOp, ConvOp, GemmOp, GlobalMaxPoolOp, MaxPoolOp, QLinearConvOp, SoftmaxOp, convolution, pool_window,
 };
-use gradus_ir::{DType, Op, OpDecl, Refusal, Tensor, Value};
 use gradus_reference_kernels::shape::Window;
 use gradus_simulators::cluster::{Elem, Stage};
 

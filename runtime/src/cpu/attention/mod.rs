@@ -20,9 +20,9 @@ use super::{Kernel, Prepared, dtype, extents};
 use crate::gemm::{Addresses, RunSplit};
 use crate::workers::Workers;
 use block::{Head, Scratch};
-use gradus_dialects::graph::attention_attributes;
 use gradus_ir::eval::Trap;
 use gradus_ir::{DType, Module, OpArgs};
+use gradus_networks::graph::attention_attributes;
 use heads::{Heads, Sequence};
 use mask::Mask;
 

@@ -3,7 +3,7 @@
 use super::{Bf16Isa, Bf16Panels, Bf16Product};
 use crate::gemm::tests::{Numbers, separable, workers};
 use crate::gemm::{Addresses, ColumnSlice, RunSplit};
-use gradus_dialects::layout::AddressTable;
+use gradus_networks::layout::AddressTable;
 use half::bf16;
 
 /// Draws bf16: small integers, whose sums are exact, or numbers of several magnitudes.

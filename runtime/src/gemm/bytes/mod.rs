@@ -34,7 +34,7 @@ pub(crate) use dots::x86::{byte_bounds, quantize_quarters};
 use finish::Finish;
 pub use finish::IntegerOutput;
 pub(crate) use finish::SharedOutput;
-use gradus_dialects::layout::ZERO_PAGE;
+use gradus_networks::layout::ZERO_PAGE;
 use kernel::{ByteTile, Quantize};
 pub use kernels::ByteIsa;
 pub use panels::BytePanels;

@@ -4,7 +4,7 @@ use super::{ByteIsa, BytePanels, ByteProduct, IntegerOutput, Scales};
 use crate::gemm::tests::{Numbers, separable, workers};
 use crate::gemm::{Addresses, RunSplit};
 use crate::workers::Workers;
-use gradus_dialects::layout::AddressTable;
+use gradus_networks::layout::AddressTable;
 
 fn isas() -> impl Iterator<Item = ByteIsa> {
     ByteIsa::ALL.into_iter().filter(|isa| isa.is_supported())

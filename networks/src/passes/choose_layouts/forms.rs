@@ -1,0 +1,123 @@
+//! The forms of ops in both layouts, and their costs.
+
+use crate::graph::{self, ConvOp, convolution};
+use crate::layout::{IMAGES, TiledLayout, plane_letters};
+use crate::sparse;
+use gradus_cost::Price;
+use gradus_ir::rules::CostFn;
+use gradus_ir::{Attr, Builder, DType, Module, Op, OpDecl, OpInfo, OpState};
+
+/// The prices of a target.
+pub(super) struct TargetPrices {
+    /// The costs of ops.
+    pub ops: CostFn,
+    /// The prices of cost descriptors.
+    pub price: Price,
+}
+
+/// The costs of an op that has a form for each layout, at most [`MAX_COST`].
+pub(super) struct LayoutForms {
+    /// Costs with channels first and last.
+    pub first: u64,
+    pub last: u64,
+    kind: FormKind,
+}
+
+/// The forms of an op.
+enum FormKind {
+    /// Generated code, with channels first, or a table-driven product.
+    Sparse,
+    /// A depthwise convolution, with this attribute for channels first.
+    Depthwise(Attr),
+}
+
+/// The cost of a form that is not implemented.
+const MAX_COST: u64 = 1 << 48;
+
+/// Ops that read and write images with channels last.
+const LAST: &[&OpInfo] = &[
+    ConvOp::INFO,
+    graph::ConvTransposeOp::INFO,
+    graph::MaxPoolOp::INFO,
+    graph::AveragePoolOp::INFO,
+    graph::GlobalMaxPoolOp::INFO,
+    graph::GlobalAveragePoolOp::INFO,
+    graph::ConvIntegerOp::INFO,
+    graph::QLinearConvOp::INFO,
+];
+
+impl LayoutForms {
+    /// Returns the forms of an op, and their costs.
+    pub(super) fn of(m: &mut Module, op: Op, costs: &TargetPrices) -> Option<LayoutForms> {
+        let cost = |m: &Module, op: Op| costs.ops.of(m, op).min(MAX_COST);
+        let info = [ConvOp::INFO, sparse::ConvOp::INFO].into_iter().find(|info| m.is_one_of(op, &[info]))?;
+        if sparse::suits_conv(m, op) {
+            let is_sparse = std::ptr::eq(info, sparse::ConvOp::INFO);
+            let other = other_form(m, op, if is_sparse { ConvOp::INFO } else { sparse::ConvOp::INFO })?;
+            let [this, other_cost] = [op, other].map(|op| cost(m, op));
+            m.erase_op(other);
+            let [first, last] = if is_sparse { [this, other_cost] } else { [other_cost, this] };
+            return Some(LayoutForms { first, last, kind: FormKind::Sparse });
+        }
+        let layout = channels_first(m, op)?;
+        let last = cost(m, op);
+        m.set_attr(op, IMAGES, Some(layout));
+        let first = cost(m, op);
+        m.set_attr(op, IMAGES, None);
+        Some(LayoutForms { first, last, kind: FormKind::Depthwise(layout) })
+    }
+
+    /// Whether the op may be computed by generated code.
+    pub(super) fn is_generated(&self) -> bool {
+        matches!(self.kind, FormKind::Sparse)
+    }
+
+    /// Whether an op without choice has channels last.
+    pub(super) fn is_last(m: &Module, op: Op) -> bool {
+        m.is_one_of(op, LAST)
+    }
+
+    /// Whether an op has another form than the one for a layout.
+    pub(super) fn differs(&self, m: &Module, op: Op, is_first: bool) -> bool {
+        match self.kind {
+            FormKind::Sparse => is_first != sparse::ConvOp::cast(m, op).is_some(),
+            FormKind::Depthwise(_) => is_first,
+        }
+    }
+
+    /// Gives an op the form for a layout, which [differs](Form::differs) from the one that it has.
+    pub(super) fn apply(&self, m: &mut Module, op: Op, is_first: bool) -> Option<()> {
+        match self.kind {
+            FormKind::Depthwise(layout) => m.set_attr(op, IMAGES, Some(layout)),
+            FormKind::Sparse => {
+                let info = if is_first { sparse::ConvOp::INFO } else { ConvOp::INFO };
+                let other = other_form(m, op, info)?;
+                let (old, new) = (m.result(op, 0), m.result(other, 0));
+                m.replace_all_uses(old, new);
+                m.erase_op(op);
+            }
+        }
+        Some(())
+    }
+}
+
+/// Creates a convolution with the operands and attributes of another before it.
+fn other_form(m: &mut Module, op: Op, info: &OpInfo) -> Option<Op> {
+    let mut state = OpState::with_operands_of(m, op);
+    state.name = m.ctx.op_name(info.name);
+    state.result_types.push(m.value_type(m.result(op, 0)));
+    Builder::before(m, op).try_create(state).ok()
+}
+
+/// Returns the attribute of a depthwise convolution that has a form with channels first.
+fn channels_first(m: &Module, op: Op) -> Option<Attr> {
+    let conv = ConvOp::cast(m, op)?;
+    let extents = |v| m.ctx.static_shape(m.value_type(v));
+    let (x, w) = (extents(conv.x(m))?, extents(conv.w(m))?);
+    let (group, _) = convolution(m, op).ok()?;
+    let letters = plane_letters(x.len())?;
+    let is_depthwise = group > 1 && w[0] == x[1] && w[1] == 1 && x[1] == group as i64;
+    let is_float = m.ctx.dtype(m.ctx.element_type(m.value_type(conv.x(m)))) == Some(DType::F32);
+    m.constant(conv.w(m)).filter(|_| is_depthwise && is_float)?;
+    Some(letters.parse::<TiledLayout>().ok()?.to_attr(&m.ctx))
+}

@@ -1,0 +1,233 @@
+//! `fuse-epilogues`: fusion of elementwise ops into the store of table-driven products.
+
+use super::by_patterns::{ByPatterns, names};
+use super::propagate_layouts::{made, reshaped};
+use crate::addr::{DepthwisePlanesOp, has_stage, has_stage_after, is_product};
+use crate::graph::{AddOp, ClipOp, ConcatOp, ReluOp, ReshapeOp, SumOp};
+use gradus_ir::pass::{FloatChange, OptionKind, PassOption, Rewrites};
+use gradus_ir::rewrite::Rewriter;
+use gradus_ir::{Module, Op, OpDecl, OpState, PassInfo, Pattern, PatternRewriter, Type, Value};
+
+/// The declaration of the pass.
+pub const INFO: PassInfo = PassInfo {
+    name: "fuse-epilogues",
+    doc: "Fuse elementwise ops into the epilogue of table-driven products
+
+# Before / After
+
+```mlir
+%0 = addr.gemm %a[%base + %relative], %b : (...) -> tensor<4x8xf32>   // becomes:
+%1 = graph.add %0, %y : (...) -> tensor<4x8xf32>
+%2 = graph.relu %1 : tensor<4x8xf32>
+                              //   %2 = addr.gemm %a[%base + %relative], %b plus %y {low = 0.0 : f32} : (...) -> tensor<4x8xf32>
+```
+
+# Does
+
+Fuses `graph.add` and `graph.sum` of two tensors of equal shape, `graph.add` of a constant per column, `graph.relu`, and `graph.clip` with
+constant bounds into a single-use product, also behind a reshape; and `graph.relu` of a `graph.concat` of such products.
+
+# Refuses
+
+Additions after a clamp, and types other than `f32`; with `rounding`, other than `f32` and `bf16`. A `bf16` sum of a product and a residual is
+rounded once then, not twice, and a clamp before the rounding makes 0 of a negative sum that would be rounded to -0.
+
+# Cost
+
+Linear in the number of ops.",
+    options: &[PassOption {
+        name: "rounding",
+        doc: "Also fuse into bf16 products, whose sums are then rounded once, after the epilogue",
+        kind: OptionKind::Bool(false),
+    }],
+    statistics: &[("num-changes", "Number of changes")],
+    rewrites: Rewrites::Names(|_| names(PATTERNS)),
+    floats: |options| if options.bool("rounding") { FloatChange::Rounds } else { FloatChange::None },
+    make: |options| Ok(Box::new(ByPatterns(if options.bool("rounding") { PATTERNS } else { EXACT }))),
+    ..PassInfo::DEFAULT
+};
+
+const PATTERNS: &[Pattern] = &[
+    Pattern { name: "bias-of-product", run: |r, op| bias(r, op, Type::F32).is_some() },
+    Pattern { name: "reshape-of-product", run: |r, op| before_reshape(r, op, Type::F32).is_some() },
+    Pattern { name: "add-to-product", run: |r, op| add_to_product(r, op, Type::F32) },
+    Pattern { name: "relu-of-product", run: |r, op| relu_of_product(r, op, Type::F32) },
+    Pattern { name: "relu-of-concat", run: |r, op| relu_of_concat(r, op, Type::F32) },
+    Pattern { name: "clip-of-product", run: |r, op| clip_of_product(r, op, Type::F32) },
+    Pattern { name: "bias-of-bf16-product", run: |r, op| bias(r, op, Type::BF16).is_some() },
+    Pattern { name: "reshape-of-bf16-product", run: |r, op| before_reshape(r, op, Type::BF16).is_some() },
+    Pattern { name: "add-to-bf16-product", run: |r, op| add_to_product(r, op, Type::BF16) },
+    Pattern { name: "relu-of-bf16-product", run: |r, op| relu_of_product(r, op, Type::BF16) },
+    Pattern { name: "relu-of-bf16-concat", run: |r, op| relu_of_concat(r, op, Type::BF16) },
+    Pattern { name: "clip-of-bf16-product", run: |r, op| clip_of_product(r, op, Type::BF16) },
+];
+
+/// The patterns that change no rounding.
+const EXACT: &[Pattern] = PATTERNS.split_at(6).0;
+
+/// Returns the product of an element type that defines `value`, if `user` is its only user.
+fn product(m: &Module, user: Op, value: Value, element: Type) -> Option<Op> {
+    let op = m.defining_op(value).filter(|_| m.has_one_use(value))?;
+    (is_product(m, op)
+        && m.parent_block(op) == m.parent_block(user)
+        && m.ctx.element_type(m.value_type(value)) == element)
+        .then_some(op)
+}
+
+/// Computes an elementwise op before the reshape of a product, so that it can join the product.
+fn before_reshape(r: &mut Rewriter<'_>, op: Op, element: Type) -> Option<()> {
+    let m = r.module();
+    if !m.is_one_of(op, &[AddOp::INFO, SumOp::INFO, ReluOp::INFO]) {
+        return None;
+    }
+    let (operands, ty) = (m.operands(op).to_vec(), m.value_type(m.result(op, 0)));
+    let source = |&v: &Value| {
+        let reshape = ReshapeOp::defining(m, v).filter(|_| m.has_one_use(v))?;
+        product(m, reshape.0, reshape.x(m), element).map(|_| reshape.x(m))
+    };
+    let found = operands.iter().position(|v| source(v).is_some())?;
+    let are_whole = operands.iter().all(|&v| m.value_type(v) == ty && product(m, op, v, element).is_none());
+    let x = source(&operands[found]).filter(|_| are_whole)?;
+    let inner = m.value_type(x);
+    let mut state = OpState::like(m, op);
+    for (i, v) in operands.into_iter().enumerate() {
+        let before = if i == found { x } else { reshaped(r, op, v, inner).and_then(|state| made(r, op, state))? };
+        state.operands.push(before);
+    }
+    state.result_types.push(inner);
+    let value = made(r, op, state)?;
+    let state = reshaped(r, op, value, ty)?;
+    r.replace_with(op, state).ok().map(drop)
+}
+
+/// Makes the addition of a constant per column the bias of a product of an element type, which may be reshaped.
+fn bias(r: &mut Rewriter<'_>, op: Op, element: Type) -> Option<()> {
+    let m = r.module();
+    let (add, ty) = (AddOp::cast(m, op)?, m.value_type(m.result(op, 0)));
+    let inner = |value: Value| match ReshapeOp::defining(m, value) {
+        Some(reshape) if m.has_one_use(value) => product(m, reshape.0, reshape.x(m), element),
+        _ => product(m, op, value, element),
+    };
+    let sides = [(add.a(m), add.b(m)), (add.b(m), add.a(m))];
+    let (product, rows, columns) = sides.into_iter().find_map(|(x, columns)| Some((inner(x)?, x, columns)))?;
+    // The bias of planes is per plane.
+    DepthwisePlanesOp::cast(m, product).is_none().then_some(())?;
+    let of = m.value_type(m.result(product, 0));
+    let extents = |ty: Type| m.ctx.static_shape(ty);
+    let (&[_, n], [.., last]) = (extents(of)?, extents(ty)?) else { return None };
+    let ([ones @ .., own], is_constant) = (extents(m.value_type(columns))?, m.constant(columns).is_some()) else {
+        return None;
+    };
+    let fits = *last == n && *own == n && ones.iter().all(|&d| d == 1) && m.value_type(rows) == ty;
+    let is_open = !has_stage(m, product, "bias") && !has_stage_after(m, product, "bias");
+    (fits && is_open && is_constant && n > 0).then_some(())?;
+    let flat = m.ctx.tensor_type(&[n], m.ctx.element_type(of));
+    let mut columns = columns;
+    if m.value_type(columns) != flat {
+        let state = reshaped(r, op, columns, flat)?;
+        columns = made(r, op, state)?;
+    }
+    let m = r.module();
+    let mut state = OpState::with_operands_of(m, product);
+    state.loc = m.loc(op);
+    state.set_operand_group(m.info(product)?, "bias", &[columns]);
+    state.result_types.push(of);
+    if of == ty {
+        return r.replace_with(op, state).ok().map(drop);
+    }
+    let sums = made(r, op, state)?;
+    let state = reshaped(r, op, sums, ty)?;
+    r.replace_with(op, state).ok().map(drop)
+}
+
+/// Returns a bound of a product's clamp.
+fn bound(m: &Module, product: Op, name: &str) -> Option<f64> {
+    m.ctx.as_float(m.args(product)?.attr(name)?)
+}
+
+/// Replaces an op by a copy of the product with new bounds and an optional residual.
+fn replace(r: &mut Rewriter<'_>, op: Op, product: Op, bounds: [Option<f64>; 2], add: Option<Value>) -> bool {
+    let m = r.module();
+    let Some(info) = m.info(product) else { return false };
+    let mut state = OpState::with_operands_of(m, product);
+    state.loc = m.loc(op);
+    if let Some(add) = add {
+        state.set_operand_group(info, "add", &[add]);
+    }
+    for (name, bound) in ["low", "high"].into_iter().zip(bounds) {
+        if let Some(bound) = bound {
+            state.set_inherent(&m.ctx, name, Some(m.ctx.float_attr(Type::F32, bound)));
+        }
+    }
+    state.result_types.push(m.value_type(m.result(op, 0)));
+    r.replace_with(op, state).is_ok()
+}
+
+/// Makes a tensor of an element type the residual of the product that it is added to.
+fn add_to_product(r: &mut Rewriter<'_>, op: Op, element: Type) -> bool {
+    let m = r.module();
+    if AddOp::cast(m, op).is_none() && SumOp::cast(m, op).is_none() {
+        return false;
+    }
+    let (&[a, b], ty) = (m.operands(op), m.value_type(m.result(op, 0))) else { return false };
+    let is_open = |&product: &Op| !has_stage(m, product, "add") && !has_stage_after(m, product, "add");
+    let found = [(a, b), (b, a)].into_iter().find_map(|(x, y)| Some((product(m, op, x, element).filter(is_open)?, y)));
+    let Some((product, other)) = found.filter(|_| [a, b].iter().all(|&v| m.value_type(v) == ty)) else { return false };
+    replace(r, op, product, [None, None], Some(other))
+}
+
+fn relu_of_product(r: &mut Rewriter<'_>, op: Op, element: Type) -> bool {
+    let m = r.module();
+    let relu = ReluOp::cast(m, op);
+    let Some(product) = relu.and_then(|relu| product(m, op, relu.x(m), element)) else { return false };
+    bounded(r, op, product, [Some(0.0), None])
+}
+
+/// Fuses a relu of a concatenation into each of the concatenated products.
+fn relu_of_concat(r: &mut Rewriter<'_>, op: Op, element: Type) -> bool {
+    let m = r.module();
+    let Some(concat) = ReluOp::cast(m, op).and_then(|relu| ConcatOp::defining(m, relu.x(m))) else { return false };
+    let parts = m.operands(concat.0).to_vec();
+    let is_product = |&part: &Value| product(m, concat.0, part, element).is_some();
+    if !m.has_one_use(m.result(concat.0, 0)) || !parts.iter().all(is_product) {
+        return false;
+    }
+    let mut all = OpState::like(m, concat.0);
+    all.result_types.push(m.value_type(m.result(op, 0)));
+    for part in parts {
+        let m = r.module();
+        let mut state = OpState::like(m, op);
+        state.operands.push(part);
+        state.result_types.push(m.value_type(part));
+        // Directly after its product, so that live ranges do not grow.
+        let Some(next) = m.defining_op(part).and_then(|product| m.next_op(product)) else { return false };
+        let Ok(relu) = r.create_before(next, state) else { return false };
+        all.operands.push(r.module().result(relu, 0));
+    }
+    r.replace_with(op, all).is_ok()
+}
+
+fn clip_of_product(r: &mut Rewriter<'_>, op: Op, element: Type) -> bool {
+    let m = r.module();
+    let Some(clip) = ClipOp::cast(m, op) else { return false };
+    let product = product(m, op, clip.x(m), element);
+    let (Some(product), Some(bounds)) = (product, clip.constant_bounds(m)) else { return false };
+    bounded(r, op, product, bounds)
+}
+
+/// Replaces an op by the product with its clamp composed with `low` and `high`.
+fn bounded(r: &mut Rewriter<'_>, op: Op, product: Op, [low, high]: [Option<f64>; 2]) -> bool {
+    let m = r.module();
+    let own = ["low", "high"].map(|name| bound(m, product, name));
+    // A bound that is NaN makes every result NaN.
+    if has_stage_after(m, product, "high") || [low, high].into_iter().chain(own).flatten().any(f64::is_nan) {
+        return false;
+    }
+    // The later clamp also bounds the earlier bounds. Equal bounds would keep a zero of the other sign.
+    let within = |x: f64| x.max(low.unwrap_or(f64::NEG_INFINITY)).min(high.unwrap_or(f64::INFINITY));
+    let [low, high] = [own[0].map(within).or(low), own[1].map(within).or(high)];
+    if low.zip(high).is_some_and(|(low, high)| low >= high) {
+        return false;
+    }
+    replace(r, op, product, [low, high], None)
+}
