@@ -51,7 +51,8 @@ pub(super) fn draw(random: &mut Random) -> String {
     let mut names = AffineScope { dims: Vec::new(), symbols: w.known("index"), is_called, is_parallel: false };
     for _ in 0..1 + w.random.below(3) {
         match w.random.below(10) {
-            0..3 => nest(&mut w, &mut names),
+            0 | 1 => nest(&mut w, &mut names),
+            2 => stencil(&mut w),
             3..5 => parallel(&mut w, &mut names, 1),
             _ => statements(&mut w, &mut names, 2),
         }
@@ -92,6 +93,40 @@ fn nest(w: &mut ProgramWriter<'_>, names: &mut AffineScope) {
     for _ in 0..depth {
         w.line("}");
         names.dims.pop();
+    }
+    w.leave(mark);
+}
+
+/// Writes a perfect nest that sums neighbours in place: its dependences have small distances, of any signs, in each loop.
+fn stencil(w: &mut ProgramWriter<'_>) {
+    let rank = w.random.pick(&[1, 2, 2, 2]);
+    let (mark, ty) = (w.enter(), CELLS[rank - 1]);
+    let memory = w.known(ty)[0];
+    let mut dims = Vec::new();
+    for _ in 0..rank {
+        let (dim, first, last) = (w.name(), 1 + w.random.below(3), CELL_EXTENT as u64 - 1 - w.random.below(5));
+        w.line(&format!("affine.for %v{dim} = {first} to {last} {{"));
+        w.bind(dim, "index");
+        dims.push(dim);
+    }
+    // Columns of the transposed loops, sometimes.
+    if w.random.percent(25) {
+        dims.reverse();
+    }
+    let near = |w: &mut ProgramWriter<'_>| {
+        let places: Vec<String> = dims.iter().map(|dim| format!("%v{dim} + {}", w.random.below(3) as i64 - 1)).collect();
+        places.join(", ")
+    };
+    let mut sum = w.compute("i32");
+    for _ in 0..1 + w.random.below(2) {
+        let place = near(w);
+        let value = w.op("i32", &format!("affine.load %v{memory}[{place}] : {ty}"));
+        sum = w.op("i32", &format!("arith.addi %v{sum}, %v{value} : i32"));
+    }
+    let place = near(w);
+    w.line(&format!("affine.store %v{sum}, %v{memory}[{place}] : {ty}"));
+    for _ in 0..rank {
+        w.line("}");
     }
     w.leave(mark);
 }

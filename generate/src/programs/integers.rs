@@ -58,8 +58,10 @@ pub(super) fn convolution(random: &mut Random) -> String {
         n.generic("graph.conv_integer", &[&x, &weights, &zero_x, &zero_w], &attrs, &out, "i32")
     } else {
         let scale = |n: &mut Network<'_>, shape: &[i64]| {
-            let number = n.random.pick(&["0.5", "0.25", "0.125", "0.03125"]);
-            n.constant(shape, "f32", number)
+            let count = shape.iter().product::<i64>();
+            let numbers: Vec<String> =
+                (0..count).map(|_| n.random.pick(&["0.5", "0.25", "0.125", "0.03125"]).to_owned()).collect();
+            n.listed(shape, "f32", &numbers)
         };
         let (scale_x, scale_w, scale_y) = (scale(&mut n, &[]), scale(&mut n, per_channel), scale(&mut n, &[]));
         let zero_y = n.weights(&[], of_x, 95);

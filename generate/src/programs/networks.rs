@@ -141,10 +141,14 @@ pub(super) fn pool(n: &mut Network<'_>, x: &Tensor) -> Option<Tensor> {
     Some(n.generic(name, &[x], &attrs.join(", "), &out, x.elem))
 }
 
-/// Clamps a tensor between two numbers.
+/// Clamps a tensor between two numbers, or on one side if the other is empty.
 pub(super) fn clip(n: &mut Network<'_>, x: &Tensor, (low, high): (&str, &str)) -> Tensor {
-    let [low, high] = [low, high].map(|bound| n.constant(&[], x.elem, bound));
-    n.generic("graph.clip", &[x, &low, &high], "operandSegmentSizes = array<i32: 1, 1, 1>", &x.shape, x.elem)
+    let bounds: Vec<Option<Tensor>> =
+        [low, high].map(|bound| (!bound.is_empty()).then(|| n.constant(&[], x.elem, bound))).into();
+    let counts: Vec<String> = bounds.iter().map(|bound| i32::from(bound.is_some()).to_string()).collect();
+    let sizes = format!("operandSegmentSizes = array<i32: 1, {}>", counts.join(", "));
+    let operands: Vec<&Tensor> = [x].into_iter().chain(bounds.iter().flatten()).collect();
+    n.generic("graph.clip", &operands, &sizes, &x.shape, x.elem)
 }
 
 /// Adds an op of an epilogue: clamp, activation, residual, or a sum with a channel's constant.
@@ -153,8 +157,8 @@ fn stage(n: &mut Network<'_>, x: &Tensor) -> Tensor {
         0 | 1 => n.relu(x),
         2 | 3 if is_float(x.elem) => {
             let bounds =
-                [("-1.0", "2.0"), ("0.0", "6.0"), ("1.0", "5.0"), ("-3.0", "0.0"), ("2.0", "3.0"), (NAN, "2.0")];
-            let bounds = n.random.pick(if x.elem == "f32" { &bounds } else { &bounds[..5] });
+                [("-1.0", "2.0"), ("0.0", "6.0"), ("1.0", "5.0"), ("", "0.0"), ("2.0", ""), ("2.0", "3.0"), (NAN, "2.0")];
+            let bounds = n.random.pick(if x.elem == "f32" { &bounds } else { &bounds[..6] });
             clip(n, x, bounds)
         }
         10 if x.elem == "f32" && x.shape.len() > 2 && n.random.percent(50) => moves::batch_normalization(n, x),
@@ -309,9 +313,17 @@ fn branches(n: &mut Network<'_>, x: &Tensor) -> Option<Tensor> {
 /// Adds a matrix product with a number of rows.
 fn product(n: &mut Network<'_>, elem: &'static str, rows: i64) -> Tensor {
     // Some are longer than the tiles of kernels.
-    let (depth, columns) =
-        if n.random.percent(15) { (n.extent(70), n.extent(70)) } else { (n.extent(9), n.extent(20)) };
+    let (depth, columns) = match n.random.below(100) {
+        // Longer than the blocks of summands.
+        0..6 => (500 + n.extent(600), n.extent(20)),
+        6..20 => (n.extent(70), n.extent(70)),
+        _ => (n.extent(9), n.extent(20)),
+    };
     let a = n.parameter(&[rows, depth], elem);
+    if depth > 500 {
+        let b = n.parameter(&[depth, columns], elem);
+        return n.generic("graph.matmul", &[&a, &b], "", &[rows, columns], elem);
+    }
     if n.random.percent(50) {
         let b = n.weights(&[depth, columns], elem, 80);
         return n.generic("graph.matmul", &[&a, &b], "", &[rows, columns], elem);
