@@ -11,7 +11,7 @@ mod chunks;
 
 use crate::KernelError;
 use crate::aligned_bytes::{AlignedBytes, LINE};
-use crate::vector::{Element, Floats, Isa, Loops, MultiplyAdd, OnVectors, run_widest};
+use crate::vector::{Element, Floats, Isa, Loops, MultiplyAdd, OnVectors, array_of, run_widest};
 use crate::workers::Workers;
 use chunks::{Chunks, Strip};
 use gradus_networks::Columns;
@@ -470,7 +470,7 @@ impl<V: Floats> Vectors<V> {
     #[inline(always)]
     unsafe fn load<const NV: usize>(self, from: *const V::Element) -> [V; NV] {
         // SAFETY: guaranteed by the caller.
-        std::array::from_fn(|v| unsafe { V::load(from.wrapping_add(self.at::<NV>(v))) })
+        array_of(|v| unsafe { V::load(from.wrapping_add(self.at::<NV>(v))) })
     }
 
     /// Stores them.

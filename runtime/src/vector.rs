@@ -207,6 +207,17 @@ pub(crate) trait Loops {
     fn run<M: MultiplyAdd>(self);
 }
 
+/// Returns an array of what a function gives for each index, of which there is one at least. `std::array::from_fn` does the same by four
+/// functions per array, which add up in kernels.
+#[inline(always)]
+pub(crate) fn array_of<T: Copy, const N: usize>(mut of: impl FnMut(usize) -> T) -> [T; N] {
+    let mut all = [of(0); N];
+    for i in 1..N {
+        all[i] = of(i);
+    }
+    all
+}
+
 /// Runs loops compiled for the widest extension of this machine.
 pub(crate) fn run_widest(loops: impl Loops) {
     match Isa::best() {
@@ -232,7 +243,7 @@ impl Vector for Eight {
     #[inline(always)]
     unsafe fn from_integers(from: *const i32) -> Eight {
         // SAFETY: the caller guarantees eight integers.
-        Several(std::array::from_fn(|i| unsafe { f32::from_integers(from.add(i)) }))
+        Several(array_of(|i| unsafe { f32::from_integers(from.add(i)) }))
     }
 
     #[inline(always)]

@@ -64,17 +64,15 @@ impl Workers {
     /// neighbouring items, the same one each time, so that it finds in its cache what it wrote before; then it waits a while for the
     /// others, and takes what is left of their shares.
     pub fn share<T: Send>(&self, threads: usize, items: impl Iterator<Item = T>, work: impl Fn(T) + Sync) {
+        // Called by a pointer in both places, so that kernels are compiled once.
+        let work: &(dyn Fn(T) + Sync) = &work;
         let Some(team) = self.team.as_ref().filter(|_| threads > 1) else { return items.for_each(work) };
-        let shares = Shares::new(items, 1 + team.size());
-        team.run(&|thread| {
-            while let Some(item) = shares.own(thread) {
-                work(item);
-            }
-            shares.wait(thread);
-            while let Some(item) = shares.other(thread) {
-                work(item);
-            }
-        });
+        let items: Vec<Mutex<Option<T>>> = items.map(|item| Mutex::new(Some(item))).collect();
+        let process = |index: usize| {
+            let item = items[index].lock().unwrap_or_else(PoisonError::into_inner).take();
+            item.into_iter().for_each(work);
+        };
+        share_indices(team, items.len(), &process);
     }
 
     /// Does the same as [`share`](Workers::share), for work that may fail.
@@ -97,12 +95,22 @@ impl Workers {
     }
 }
 
-/// Items, a share of them per thread.
-struct Shares<T> {
-    items: Vec<Mutex<Option<T>>>,
-    /// The items of each thread that are left.
-    left: SmallVec<[Left; 2]>,
+/// Processes the indices below `count`, a share of neighbours per thread.
+fn share_indices(team: &Team, count: usize, process: &(dyn Fn(usize) + Sync)) {
+    let shares = Shares::new(count, 1 + team.size());
+    team.run(&|thread| {
+        while let Some(index) = shares.own(thread) {
+            process(index);
+        }
+        shares.wait(thread);
+        while let Some(index) = shares.other(thread) {
+            process(index);
+        }
+    });
 }
+
+/// Indices, a share of them per thread: the range of each that is left.
+struct Shares(SmallVec<[Left; 2]>);
 
 /// A range of indices, its start in the lower half, in a cache line of its own.
 #[repr(align(128))]
@@ -127,32 +135,26 @@ impl Left {
     }
 }
 
-impl<T> Shares<T> {
-    fn new(items: impl Iterator<Item = T>, threads: usize) -> Shares<T> {
-        let items: Vec<Mutex<Option<T>>> = items.map(|item| Mutex::new(Some(item))).collect();
-        let first = |thread: usize| thread * items.len() / threads;
-        let left = (0..threads).map(|thread| Left::of(first(thread)..first(thread + 1))).collect();
-        Shares { items, left }
+impl Shares {
+    fn new(count: usize, threads: usize) -> Shares {
+        let first = |thread: usize| thread * count / threads;
+        Shares((0..threads).map(|thread| Left::of(first(thread)..first(thread + 1))).collect())
     }
 
-    /// The items of the other threads that are left.
+    /// What is left of the other threads.
     fn others(&self, thread: usize) -> impl Iterator<Item = &Left> {
-        let (before, after) = self.left.split_at(thread.min(self.left.len()));
+        let (before, after) = self.0.split_at(thread.min(self.0.len()));
         after.iter().skip(1).chain(before)
     }
 
-    fn item(&self, index: usize) -> Option<T> {
-        self.items[index].lock().unwrap_or_else(PoisonError::into_inner).take()
+    /// Takes the thread's next index.
+    fn own(&self, thread: usize) -> Option<usize> {
+        self.0.get(thread)?.take(true)
     }
 
-    /// Takes the thread's next item.
-    fn own(&self, thread: usize) -> Option<T> {
-        self.item(self.left.get(thread)?.take(true)?)
-    }
-
-    /// Takes the last item of another thread.
-    fn other(&self, thread: usize) -> Option<T> {
-        self.item(self.others(thread).find_map(|left| left.take(false))?)
+    /// Takes the last index of another thread.
+    fn other(&self, thread: usize) -> Option<usize> {
+        self.others(thread).find_map(|left| left.take(false))
     }
 
     /// Waits until the other threads have begun their last items, for a while.

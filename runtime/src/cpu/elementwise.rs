@@ -274,15 +274,25 @@ fn each<T: ElementArithmetic, R: Pod + Send + Sync>(
     args: &OpArgs<'_>,
     f: impl Fn(T) -> R + Send + Sync + 'static,
 ) -> Option<Prepared> {
-    let to = *args.result_types.first()?;
-    let fits = extents(m, args.operand_type(0)) == extents(m, to) && dtype(m, to)?.size() == size_of::<R>();
+    let run = move |x: &[u8], out: &mut [u8]| run_widest(Each { x: elements(x), out: elements_mut(out), f: &f });
+    each_part(m, args, [size_of::<T>(), size_of::<R>()], Box::new(run))
+}
+
+/// Prepares a function of parts of the first operand and of the result, whose elements have these sizes.
+fn each_part(
+    m: &Module,
+    args: &OpArgs<'_>,
+    [from, to]: [usize; 2],
+    run: Box<dyn Fn(&[u8], &mut [u8]) + Send + Sync>,
+) -> Option<Prepared> {
+    let result = *args.result_types.first()?;
+    let fits = extents(m, args.operand_type(0)) == extents(m, result) && dtype(m, result)?.size() == to;
     let kernel = Kernel::shared([0], move |workers, data, out| {
-        let (x, out): (&[T], &mut [R]) = (elements(data[0]), elements_mut(out));
-        let threads = workers.for_steps(out.len() / ELEMENTS_PER_STEP);
-        let part = out.len().div_ceil(Workers::parts(threads)).max(1);
-        workers.share(threads, x.chunks(part).zip(out.chunks_mut(part)), |(x, out)| {
-            run_widest(Each { x, out, f: &f });
-        });
+        let count = out.len() / to;
+        let threads = workers.for_steps(count / ELEMENTS_PER_STEP);
+        let part = count.div_ceil(Workers::parts(threads)).max(1);
+        let parts = data[0].chunks(part * from).zip(out.chunks_mut(part * to));
+        workers.share(threads, parts, |(x, out)| run(x, out));
         Ok(())
     });
     fits.then(|| kernel.into())
@@ -309,19 +319,34 @@ fn combined<F: Combine, T: ElementArithmetic>(m: &Module, args: &OpArgs<'_>, ord
     let shapes = [extents(m, a)?, extents(m, b)?];
     let nest = Nest::new(&extents(m, args.result_types[0])?, &shapes)?;
     let must_not_be_zero = matches!(Binary::of(args), Some(Binary::Div)) && !dtype(m, a)?.is_float();
+    let run = move |nest: &Nest, data: [&[u8]; 2], out: &mut [u8], [part, first]: [usize; 2]| {
+        let (operands, is_many) = (data.map(elements::<T>), [nest.is_many(0), nest.is_many(1)]);
+        nest.rows_widest(elements_mut(out), first, &mut BinaryRow { operands, is_many, part, of: PhantomData::<F> });
+    };
+    let is_allowed = move |divisors: &[u8]| !must_not_be_zero || !elements::<T>(divisors).contains(&T::ZERO);
+    Some(of_rows(nest, order, size, Box::new(is_allowed), Box::new(run)))
+}
+
+/// Computes a part of a result from two operands, given the position within the row and the index of its first element.
+type RunRows = dyn Fn(&Nest, [&[u8]; 2], &mut [u8], [usize; 2]) + Send + Sync;
+
+/// Creates a kernel of a nest with two operands, the second of which must be allowed, and a result whose elements have a size.
+fn of_rows(
+    nest: Nest,
+    order: [usize; 2],
+    size: usize,
+    is_allowed: Box<dyn Fn(&[u8]) -> bool + Send + Sync>,
+    run: Box<RunRows>,
+) -> Prepared {
     let kernel = Kernel::shared(order, move |workers, data, out| {
-        let operands: [&[T]; 2] = [elements(data[0]), elements(data[1])];
-        if must_not_be_zero && operands[1].contains(&T::ZERO) {
+        if !is_allowed(data[1]) {
             return Err(Trap::unsupported("div: integer division by zero"));
         }
-        let out = elements_mut(out);
-        nest.share(workers, out.len() / ELEMENTS_PER_STEP, 1, out, |part, out, first| {
-            let is_many = [nest.is_many(0), nest.is_many(1)];
-            nest.rows_widest(out, first, &mut BinaryRow { operands, is_many, part, of: PhantomData::<F> });
-        });
+        let steps = out.len() / size / ELEMENTS_PER_STEP;
+        nest.share(workers, steps, [1, size], out, &|part, out, first| run(&nest, [data[0], data[1]], out, [part, first]));
         Ok(())
     });
-    Some(kernel.into())
+    kernel.into()
 }
 
 /// The computation of a row from two operands.
@@ -367,10 +392,10 @@ fn selected<T: ElementArithmetic>(m: &Module, args: &OpArgs<'_>) -> Option<Prepa
     let nest = Nest::new(&extents(m, args.result_types[0])?, &shapes)?;
     let kernel = Kernel::shared([0, 1, 2], move |workers, data, out| {
         let (condition, choices) = (data[0], [elements(data[1]), elements(data[2])]);
-        let out = elements_mut(out);
-        nest.share(workers, out.len() / ELEMENTS_PER_STEP, 1, out, |part, out, first| {
+        let size = size_of::<T>();
+        nest.share(workers, out.len() / size / ELEMENTS_PER_STEP, [1, size], out, &|part, out, first| {
             let steps = [0, 1, 2].map(|i| usize::from(nest.is_many(i)));
-            nest.rows_widest(out, first, &mut Selection::<T> { condition, choices, steps, part });
+            nest.rows_widest(elements_mut(out), first, &mut Selection::<T> { condition, choices, steps, part });
         });
         Ok(())
     });

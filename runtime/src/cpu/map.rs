@@ -6,7 +6,7 @@ use super::function::Argument;
 use super::narrow::Element;
 use super::nest::{Along, Nest, RowKernel};
 use super::stage::{Source, Stage};
-use super::{Kernel, floats_mut};
+use super::Kernel;
 use crate::vector::MultiplyAdd;
 use crate::workers::Workers;
 use gradus_ir::eval::Trap;
@@ -49,20 +49,20 @@ impl FusedLoopNest {
     /// Operands without elements are in `out`.
     fn compute(&self, workers: &Workers, data: &[&[u8]], out: &mut [u8]) -> Result<(), Trap> {
         match self.is_bf16 {
-            true => self.share::<u16>(workers, data, bytemuck::cast_slice_mut(out)),
-            false => self.share::<f32>(workers, data, floats_mut(out)),
+            true => self.share::<u16>(workers, data, out),
+            false => self.share::<f32>(workers, data, out),
         }
         Ok(())
     }
 
     /// Divides the elements among threads.
-    fn share<T: Element>(&self, workers: &Workers, data: &[&[u8]], out: &mut [T]) {
+    fn share<T: Element>(&self, workers: &Workers, data: &[&[u8]], out: &mut [u8]) {
         // An empty slice need not be aligned.
         let operands = data.iter().map(|&bytes| if bytes.is_empty() { &[][..] } else { bytemuck::cast_slice(bytes) });
         let operands: SmallVec<[&[T]; 8]> = operands.collect();
-        let steps = out.len() / ELEMENTS_PER_STEP * (1 + self.stages.len());
-        self.nest.share(workers, steps, CHUNK, out, |start, out, first| {
-            self.nest.rows_widest(out, first, &mut Chunks::new(self, &operands, start));
+        let steps = out.len() / size_of::<T>() / ELEMENTS_PER_STEP * (1 + self.stages.len());
+        self.nest.share(workers, steps, [CHUNK, size_of::<T>()], out, &|start, out, first| {
+            self.nest.rows_widest(bytemuck::cast_slice_mut(out), first, &mut Chunks::new(self, &operands, start));
         });
     }
 

@@ -85,6 +85,9 @@ use stage::Stage;
 /// A function that computes a result from the bytes of operands, on the threads of a pool.
 type Run = dyn Fn(&Workers, &[&[u8]], Out<'_>) -> Result<(), Trap> + Send + Sync;
 
+/// The same for results that are contiguous.
+type RunBytes = dyn Fn(&Workers, &[&[u8]], &mut [u8]) -> Result<(), Trap> + Send + Sync;
+
 /// A kernel of an op. Operands are row-major and aligned to their elements.
 struct Kernel {
     /// Indices of the operands that it reads.
@@ -120,8 +123,12 @@ impl Kernel {
         reads: impl IntoIterator<Item = usize>,
         run: impl Fn(&Workers, &[&[u8]], &mut [u8]) -> Result<(), Trap> + Send + Sync + 'static,
     ) -> Kernel {
+        Kernel::of(reads.into_iter().collect(), Box::new(run))
+    }
+
+    fn of(reads: Vec<usize>, run: Box<RunBytes>) -> Kernel {
         let run = Box::new(move |workers: &Workers, data: &[&[u8]], out: Out<'_>| run(workers, data, out.bytes));
-        Kernel { reads: reads.into_iter().collect(), columns: None, in_place: false, steps: None, run }
+        Kernel { reads, columns: None, in_place: false, steps: None, run }
     }
 }
 

@@ -91,21 +91,21 @@ impl Nest {
         self.along[operand] != Along::One
     }
 
-    /// Divides a result among threads if that pays for as many vector operations as `steps`: whole rows, or parts of the only
-    /// one, multiples of `unit` elements. `work` gets the position within the row, a part of the result, and the index of its
+    /// Divides a result of elements of a size among threads if that pays for as many vector operations as `steps`: whole rows, or parts of
+    /// the only one, multiples of `unit` elements. `work` gets the position within the row, a part of the result, and the index of its
     /// first element.
-    pub(super) fn share<T: Send>(
+    pub(super) fn share(
         &self,
         workers: &Workers,
         steps: usize,
-        unit: usize,
-        out: &mut [T],
-        work: impl Fn(usize, &mut [T], usize) + Sync,
+        [unit, size]: [usize; 2],
+        out: &mut [u8],
+        work: &(dyn Fn(usize, &mut [u8], usize) + Sync),
     ) {
-        let (threads, run) = (workers.for_steps(steps), self.run.max(1));
-        let unit = if out.len() == run { unit } else { run };
-        let part = out.len().div_ceil(unit).div_ceil(Workers::parts(threads)).max(1) * unit;
-        workers.share(threads, out.chunks_mut(part).enumerate(), |(i, out)| work(i * part % run, out, i * part));
+        let (threads, run, count) = (workers.for_steps(steps), self.run.max(1), out.len() / size);
+        let unit = if count == run { unit } else { run };
+        let part = count.div_ceil(unit).div_ceil(Workers::parts(threads)).max(1) * unit;
+        workers.share(threads, out.chunks_mut(part * size).enumerate(), |(i, out)| work(i * part % run, out, i * part));
     }
 
     /// [`Nest::rows`] on the widest vectors.
@@ -116,26 +116,43 @@ impl Nest {
     /// Computes each row of `out`, which begins with element `first`.
     #[inline(always)]
     fn rows<T, M: MultiplyAdd>(&self, out: &mut [T], first: usize, kernel: &mut impl RowKernel<T>) {
-        let mut index: SmallVec<[usize; 8]> = smallvec::smallvec![0; self.loops.len()];
-        let mut offsets: SmallVec<[usize; 8]> = smallvec::smallvec![0; self.along.len()];
         let run = self.run.max(1);
-        let mut row = first / run;
-        for (at, l) in index.iter_mut().zip(&self.loops).rev() {
+        let mut place = RowPlace::of(self, first / run);
+        for row in out.chunks_mut(run) {
+            kernel.row::<M>(&place.offsets, row);
+            place.advance(self);
+        }
+    }
+}
+
+/// The place of a row: the index of each outer loop, and the offset of each operand.
+struct RowPlace {
+    index: SmallVec<[usize; 8]>,
+    offsets: SmallVec<[usize; 8]>,
+}
+
+impl RowPlace {
+    fn of(nest: &Nest, mut row: usize) -> RowPlace {
+        let mut index: SmallVec<[usize; 8]> = smallvec::smallvec![0; nest.loops.len()];
+        let mut offsets: SmallVec<[usize; 8]> = smallvec::smallvec![0; nest.along.len()];
+        for (at, l) in index.iter_mut().zip(&nest.loops).rev() {
             *at = row % l.extent;
             row /= l.extent;
             offsets.iter_mut().zip(&l.strides).for_each(|(offset, stride)| *offset += stride * *at);
         }
-        for row in out.chunks_mut(run) {
-            kernel.row::<M>(&offsets, row);
-            for (at, l) in index.iter_mut().zip(&self.loops).rev() {
-                *at += 1;
-                offsets.iter_mut().zip(&l.strides).for_each(|(offset, stride)| *offset += stride);
-                if *at < l.extent {
-                    break;
-                }
-                *at = 0;
-                offsets.iter_mut().zip(&l.strides).for_each(|(offset, stride)| *offset -= stride * l.extent);
+        RowPlace { index, offsets }
+    }
+
+    /// Moves to the next row.
+    fn advance(&mut self, nest: &Nest) {
+        for (at, l) in self.index.iter_mut().zip(&nest.loops).rev() {
+            *at += 1;
+            self.offsets.iter_mut().zip(&l.strides).for_each(|(offset, stride)| *offset += stride);
+            if *at < l.extent {
+                break;
             }
+            *at = 0;
+            self.offsets.iter_mut().zip(&l.strides).for_each(|(offset, stride)| *offset -= stride * l.extent);
         }
     }
 }

@@ -138,7 +138,7 @@ fn prepare<F: Combine>(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let is_usual = scales.iter().all(|scale| (1e-12..1e12).contains(&scale.abs()));
     let limit = if is_usual { 0.5 - off } else { 0.0 };
     let kernel = Kernel::shared([a, b], move |workers, data, out| {
-        nest.share(workers, out.len() / ELEMENTS_PER_STEP, 1, out, |start, out, first| {
+        nest.share(workers, out.len() / ELEMENTS_PER_STEP, [1, 1], out, &|start, out, first| {
             let is_many = [nest.is_many(0), nest.is_many(1)];
             let starts = is_many.map(|is_many| if is_many { start } else { 0 });
             let operands = [data[0], data[1]];

@@ -3,7 +3,7 @@
 #![allow(clippy::needless_range_loop, reason = "loops of constant length are unrolled, and arrays become registers")]
 
 use super::places::{WindowPattern, WindowRun, WindowTable};
-use crate::vector::Vector;
+use crate::vector::{Vector, array_of};
 
 /// The element type, weights and epilogue of windows.
 pub(super) trait WindowImage {
@@ -168,7 +168,7 @@ impl<I: WindowImage> WindowRow<'_, I> {
                 let from = first.wrapping_offset(link.offset as isize);
                 let weights = |t: usize| match image.weights() {
                     Some(weights) => {
-                        vectors(|v| V::load(weights.add((link.position + t) * channels + channel + v * V::LANES)))
+                        array_of(|v| V::load(weights.add((link.position + t) * channels + channel + v * V::LANES)))
                     }
                     None => [V::splat(0.0); NV],
                 };
@@ -235,13 +235,7 @@ unsafe fn three<V: Vector, R: Reduce, const NV: usize, const P: usize, const S: 
 #[inline(always)]
 unsafe fn load<V: Vector, I: WindowImage, const NV: usize>(image: &I, from: *const I::Element) -> [V; NV] {
     // SAFETY: guaranteed by the caller.
-    vectors(|v| unsafe { image.load(from.wrapping_add(v * V::LANES)) })
-}
-
-/// Builds an array of vectors.
-#[inline(always)]
-fn vectors<V: Vector, const NV: usize>(of: impl Fn(usize) -> V) -> [V; NV] {
-    std::array::from_fn(of)
+    array_of(|v| unsafe { image.load(from.wrapping_add(v * V::LANES)) })
 }
 
 /// Accumulates one position in `NV` vectors of channels.
