@@ -114,7 +114,8 @@ fn stencil(w: &mut ProgramWriter<'_>) {
         dims.reverse();
     }
     let near = |w: &mut ProgramWriter<'_>| {
-        let places: Vec<String> = dims.iter().map(|dim| format!("%v{dim} + {}", w.random.below(3) as i64 - 1)).collect();
+        let places: Vec<String> =
+            dims.iter().map(|dim| format!("%v{dim} + {}", w.random.below(3) as i64 - 1)).collect();
         places.join(", ")
     };
     let mut sum = w.compute("i32");

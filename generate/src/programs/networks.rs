@@ -156,8 +156,15 @@ fn stage(n: &mut Network<'_>, x: &Tensor) -> Tensor {
     match n.random.below(11) {
         0 | 1 => n.relu(x),
         2 | 3 if is_float(x.elem) => {
-            let bounds =
-                [("-1.0", "2.0"), ("0.0", "6.0"), ("1.0", "5.0"), ("", "0.0"), ("2.0", ""), ("2.0", "3.0"), (NAN, "2.0")];
+            let bounds = [
+                ("-1.0", "2.0"),
+                ("0.0", "6.0"),
+                ("1.0", "5.0"),
+                ("", "0.0"),
+                ("2.0", ""),
+                ("2.0", "3.0"),
+                (NAN, "2.0"),
+            ];
             let bounds = n.random.pick(if x.elem == "f32" { &bounds } else { &bounds[..6] });
             clip(n, x, bounds)
         }

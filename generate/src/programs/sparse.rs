@@ -173,7 +173,8 @@ fn epilogue(n: &mut Network<'_>, y: Tensor, bias: &[i64]) -> Tensor {
                 n.generic("graph.add", &operands, "", &y.shape, y.elem)
             }
             2 if is_float(y.elem) => {
-                let bounds = n.random.pick(&[("0.0", "6.0"), ("-1.0", "1.0"), ("-3.0", "0.5"), ("", "0.5"), ("-0.5", "")]);
+                let bounds =
+                    n.random.pick(&[("0.0", "6.0"), ("-1.0", "1.0"), ("-3.0", "0.5"), ("", "0.5"), ("-0.5", "")]);
                 clip(n, &y, bounds)
             }
             3 => {

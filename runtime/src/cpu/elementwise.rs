@@ -343,7 +343,9 @@ fn of_rows(
             return Err(Trap::unsupported("div: integer division by zero"));
         }
         let steps = out.len() / size / ELEMENTS_PER_STEP;
-        nest.share(workers, steps, [1, size], out, &|part, out, first| run(&nest, [data[0], data[1]], out, [part, first]));
+        nest.share(workers, steps, [1, size], out, &|part, out, first| {
+            run(&nest, [data[0], data[1]], out, [part, first])
+        });
         Ok(())
     });
     kernel.into()

@@ -1,12 +1,12 @@
 //! Fused elementwise ops with broadcasting on f32, and on bf16 in f32: chunks are converted, and the
 //! result of the last stage is rounded.
 
+use super::Kernel;
 use super::affine::Affine;
 use super::function::Argument;
 use super::narrow::Element;
 use super::nest::{Along, Nest, RowKernel};
 use super::stage::{Source, Stage};
-use super::Kernel;
 use crate::vector::MultiplyAdd;
 use crate::workers::Workers;
 use gradus_ir::eval::Trap;
