@@ -2,9 +2,9 @@
 
 use crate::edit::OpState;
 use crate::intern::{Attr, Str, Type};
-use crate::loc::Loc;
 use crate::module::{Block, Module, Op, Value};
 use crate::op_info::OpArgs;
+use crate::text::loc::Loc;
 use crate::traits::Traits;
 use crate::typing::{InferError, infer_results};
 

@@ -10,7 +10,7 @@ mod types;
 
 use crate::attrs::AttrData;
 use crate::intern::{Attr, Interner, OpName, Str, Type};
-use crate::source::SourceFile;
+use crate::text::source::SourceFile;
 use crate::traits::Traits;
 use crate::types::TypeData;
 use extensions::Extensions;

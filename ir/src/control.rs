@@ -1,11 +1,11 @@
 //! Control flow interfaces: successor operands of branches, region control-flow edges, and their execution.
 
 use crate::context::Context;
-use crate::datum::Datum;
 use crate::intern::Type;
 use crate::module::{Module, Op, Value, ValueList};
 use crate::traits::Traits;
-use crate::trap::Trap;
+use crate::values::datum::Datum;
+use crate::values::trap::Trap;
 use smallvec::SmallVec;
 
 /// A program point of structured control flow.

@@ -3,10 +3,10 @@
 use crate::context::Context;
 use crate::entity::{Entity, PackedOption, Table};
 use crate::intern::{Attr, Str, Type};
-use crate::loc::Loc;
 use crate::module::{
     Block, BlockData, Def, ExtData, Module, Op, OpData, Region, RegionData, Use, UseLink, Value, ValueData,
 };
+use crate::text::loc::Loc;
 use smallvec::SmallVec;
 use std::sync::Arc;
 

@@ -38,17 +38,18 @@
 //! | `module`, `edit`, `copy`, `builder` | the arena of ops, blocks, regions and values: intrusive lists for the ops of a block and the uses of a value, operands as ranges of one array |
 //! | `constraint`, `traits`, `op_info`, `parametric`, `registry`, `define*` | declarations as tables; the registered dialects; the code that `#[op]`, `#[ty]` and `#[attr]` generate |
 //! | `effects`, `control`, `branch`, `typing` | interfaces: memory effects, control flow, values that branches forward, type inference |
-//! | `text` | parsing and printing |
-//! | `verify`, `dominance`, `symbols` | the verifier, dominance, symbol tables |
-//! | `rewrite`, `greedy`, `simplify_regions`, `rules` | patterns, the greedy driver, simplification of regions, declarative rules |
-//! | `pattern_rewriter`, `conversion` | the rewriter of both drivers; dialect conversion |
-//! | `pass` | pipelines, options, instrumentation, actions, reproducers |
 //! | `extension` | typed data that analyses and machines add to declarations |
+//! | `text` | parsing and printing; locations (`loc`, `source`) and diagnostics (`diag`) |
+//! | `verify`, `dominance`, `symbols` | the verifier, dominance, symbol tables |
+//! | `rewriting`: `rewrite`, `greedy`, `simplify_regions`, `rules` | patterns, the greedy driver, simplification of regions, declarative rules |
+//! | `rewriting`: `pattern_rewriter`, `conversion` | the rewriter of both drivers; dialect conversion |
+//! | `pass` | pipelines, options, instrumentation, actions, reproducers |
 //! | `representation`, `retype` | values represented by values of other types; modules with other types |
-//! | `module_split`, `partition` | functions as modules of their own, for threads |
-//! | `tensor`, `datum`, `memref`, `memory`, `byte_buffer`, `races`, `trap`, `eval` | values at run time, memory with a poison bit for each byte, data races, traps |
-//! | `poison`, `scalar`, `access` | results of poison operands; semantics specialised once per op |
-//! | `float`, `affine`, `layout` | MLIR's float formats, affine maps, strided layouts |
+//! | `threads` | functions as modules of their own (`module_split`), shared by threads (`partition`) |
+//! | `values`: `tensor`, `datum`, `memref`, `memory`, `byte_buffer`, `races`, `trap`, `eval` | values at run time, memory with a poison bit for each byte, data races, traps |
+//! | `values`: `poison`, `scalar`, `access` | results of poison operands; semantics specialised once per op |
+//! | `values`: `float`, `layout` | MLIR's float formats, strided layouts |
+//! | `affine` | affine expressions, maps and integer sets |
 //! | `svg` | drawing, for reports |
 //!
 //! # Threads
@@ -57,72 +58,45 @@
 //! are merged into the original rows, with use lists in the original order, so that passes behave as on one thread; diagnostics
 //! are sorted afterwards. Lookups of interned values take no lock.
 
-pub mod access;
 pub mod affine;
 mod attrs;
 pub mod branch;
 mod builder;
-mod byte_buffer;
 mod constraint;
 mod context;
 pub mod control;
-pub mod conversion;
 mod copy;
-mod datum;
 mod declaration_error;
 pub mod declarations;
 #[doc(hidden)]
 pub mod define;
 mod define_params;
-mod defined;
-pub mod diag;
 pub mod dominance;
 mod edit;
 pub mod effects;
-pub mod element_limit;
 pub mod entity;
 pub mod equal;
 mod error;
-pub mod eval;
 mod extension;
-pub mod float;
-pub mod greedy;
 mod intern;
-pub mod layout;
-mod lexer;
-mod loc;
-pub mod memory;
-mod memory_tensors;
-mod memref;
 mod module;
-mod module_split;
 mod op_info;
-mod own_value;
 mod parametric;
-mod partition;
 pub mod pass;
-mod pattern_rewriter;
-mod poison;
-mod poison_tensor;
 pub mod prelude;
-mod races;
 pub mod random;
 mod registry;
 mod representation;
 mod retype;
-pub mod rewrite;
-pub mod rules;
-pub mod scalar;
-mod simplify_regions;
-mod source;
+mod rewriting;
 pub mod svg;
 pub mod symbols;
-pub mod tensor;
 mod text;
+mod threads;
 mod traits;
-mod trap;
 mod types;
 mod typing;
+mod values;
 pub mod verify;
 mod violation;
 
@@ -150,13 +124,11 @@ pub use builder::InsertPoint;
 pub use constraint::{AttrKind, AttrSpec, AttrText, Flags, TypeConstraint};
 pub use context::Context;
 pub use copy::ValueMap;
-pub use diag::Diagnostic;
 pub use edit::OpState;
 pub use effects::{Access, Effects};
 pub use extension::Extension;
 pub use gradus_ir_macros::{attr, op, ty};
 pub use intern::{Attr, OpName, Str, Type};
-pub use loc::Loc;
 pub use module::{Block, Def, Module, Op, Region, Resource, Resources, Value, ValueList};
 pub use op_info::TypeRelation;
 pub use op_info::{
@@ -164,18 +136,19 @@ pub use op_info::{
     Folded, Global, GlobalFn, GroupSpec, JumpFn, OpArgs, OpDecl, OpInfo, ScalarFn, SlotRole, SuccessorOperandsFn,
     ValueSpec, declared_names,
 };
-pub use own_value::{Own, OwnValue};
 pub use parametric::{
     AttrDecl, AttrInfo, ConstantFn, ContainsFn, DrawFn, ParamArgs, ParamError, Parametric, ReprFn, TypeDecl, TypeInfo,
     ValueFn, VerifyParamsFn,
 };
 pub use pass::{Pass, PassContext, PassInfo, Pipeline, Refusal};
-pub use pattern_rewriter::{Change, PatternRewriter};
 pub use representation::Representation;
-pub use rewrite::{Pattern, Rewriter};
-pub use source::SourceFile;
+pub use rewriting::pattern_rewriter::{Change, PatternRewriter};
+pub use rewriting::rewrite::{Pattern, Rewriter};
+pub use rewriting::{conversion, greedy, rewrite, rules};
 pub use symbols::symbol_name;
-pub use tensor::{DType, Elem, Tensor, TensorError};
+pub use text::diag::{self, Diagnostic};
+pub use text::loc::Loc;
+pub use text::source::SourceFile;
 pub use text::{
     Directive, OpParser, OpPrinter, Param, ParseError, ParseOptions, ParseResult, PrintOptions, Reader, RegionArg,
     ValueGroup, ValueNames, ValueRef, disagreement, first_difference, parse_module, parse_single_op, parse_source,
@@ -184,5 +157,8 @@ pub use text::{
 pub use traits::Traits;
 pub use types::{DYNAMIC, Signedness, TypeData, VSCALE};
 pub use typing::InferError;
+pub use values::own_value::{Own, OwnValue};
+pub use values::tensor::{DType, Elem, Tensor, TensorError};
+pub use values::{access, element_limit, eval, float, layout, memory, scalar, tensor};
 pub use verify::verify;
 pub use violation::Violation;

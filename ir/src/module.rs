@@ -6,7 +6,7 @@
 use crate::context::Context;
 use crate::entity::{Entity, PackedOption, Table};
 use crate::intern::{Attr, OpName, Str, Type};
-use crate::loc::Loc;
+use crate::text::loc::Loc;
 use crate::traits::Traits;
 use crate::{Int, entity};
 use bytes::Bytes;

@@ -2,26 +2,26 @@
 //! and generators.
 
 use crate::Violation;
-use crate::access::ElementAccess;
 use crate::constraint::{AttrKind, AttrSpec, TypeConstraint};
 use crate::context::Context;
 use crate::control::{Counted, Edge, Event, Next};
-use crate::datum::Datum;
 use crate::declaration_error::SourceLine;
 use crate::effects::Effects;
 use crate::extension::Extension;
 use crate::intern::{Attr, Type};
-use crate::memory::Memory;
 use crate::module::{Module, Op, Value, ValueList};
 use crate::parametric::{AttrInfo, TypeInfo};
 use crate::representation::Representation;
-use crate::rewrite::Pattern;
-use crate::rules::{Rule, RuleFunction, RuleGroup};
-use crate::scalar::Scalar;
+use crate::rewriting::rewrite::Pattern;
+use crate::rewriting::rules::{Rule, RuleFunction, RuleGroup};
 use crate::symbols::SymbolTables;
 use crate::text::Directive;
 use crate::traits::Traits;
-use crate::trap::Trap;
+use crate::values::access::ElementAccess;
+use crate::values::datum::Datum;
+use crate::values::memory::Memory;
+use crate::values::scalar::Scalar;
+use crate::values::trap::Trap;
 use smallvec::SmallVec;
 use std::any::Any;
 use std::ops::Range;

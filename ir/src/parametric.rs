@@ -2,10 +2,10 @@
 
 use crate::constraint::AttrSpec;
 use crate::context::Context;
-use crate::datum::Datum;
 use crate::declaration_error::SourceLine;
 use crate::intern::{Attr, Type};
 use crate::random::Random;
+use crate::values::datum::Datum;
 
 /// The part that declared types and attributes share: name, parameters and text.
 ///

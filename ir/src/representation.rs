@@ -23,14 +23,14 @@
 //! ```
 
 use crate::context::Context;
-use crate::datum::Datum;
 use crate::intern::Type;
+use crate::values::datum::Datum;
 
 /// A representation of the values of a type by values of other types.
 ///
 /// It stands beside the type, or beside the rule of the type converter, and is listed in
 /// [`Dialect::representations`](crate::Dialect::representations). One declaration serves the lowering and its check:
-/// [`TypeConverter::add_representation`](crate::conversion::TypeConverter::add_representation) converts types by it, and
+/// [`TypeConverter::add_representation`](crate::rewriting::conversion::TypeConverter::add_representation) converts types by it, and
 /// checking by execution converts inputs and results.
 ///
 /// Memory is represented by its contents: where `types` has a memref, `encode` returns the tensor that the memory holds

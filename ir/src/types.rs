@@ -1,8 +1,8 @@
 //! Types: MLIR's builtin ones, declared ones by their parameters, and unknown ones as their text.
 
 use crate::attrs::Piece;
-use crate::float::FloatKind;
 use crate::intern::{Attr, Str, Type};
+use crate::values::float::FloatKind;
 
 /// A dynamic extent (`?`).
 pub const DYNAMIC: i64 = i64::MIN;

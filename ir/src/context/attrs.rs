@@ -2,9 +2,9 @@
 
 use super::Context;
 use crate::attrs::{AttrData, Dense, Int, Piece};
-use crate::datum::floats_to_tensor;
 use crate::intern::{Attr, Str, Type};
-use crate::tensor::{DType, Elem, Tensor};
+use crate::values::numbers::floats_to_tensor;
+use crate::values::tensor::{DType, Elem, Tensor};
 
 macro_rules! well_known_attrs {
     ($($name:ident = $index:literal: $data:expr),* $(,)?) => {
@@ -51,7 +51,7 @@ impl Context {
 
     /// Returns `value : ty`, rounded to the float type `ty`.
     pub fn float_attr(&self, ty: Type, value: f64) -> Attr {
-        let bits = self.float_kind(ty).map_or(0, |kind| crate::float::from_f64(kind, value));
+        let bits = self.float_kind(ty).map_or(0, |kind| crate::values::float::from_f64(kind, value));
         self.attr(AttrData::Float { ty, bits: [bits as u64, (bits >> 64) as u64] })
     }
 
@@ -152,7 +152,7 @@ impl Context {
         match *self.attr_data(attr) {
             AttrData::Float { ty, bits } => {
                 let bits = u128::from(bits[0]) | u128::from(bits[1]) << 64;
-                Some(crate::float::to_f64(self.float_kind(ty)?, bits))
+                Some(crate::values::float::to_f64(self.float_kind(ty)?, bits))
             }
             _ => None,
         }
@@ -172,7 +172,7 @@ impl Context {
                 bytes.get_mut(..data.len())?.copy_from_slice(&data);
                 let bits = u128::from_le_bytes(bytes);
                 if let Some(kind) = self.float_kind(elem) {
-                    return Some(crate::float::to_f64(kind, bits));
+                    return Some(crate::values::float::to_f64(kind, bits));
                 }
                 let width = self.int_width(elem).filter(|w| (1..=64).contains(w))?;
                 let shift = 64 - width;
@@ -329,7 +329,7 @@ impl Context {
         let dtype = self.dtype(self.element_type(ty))?;
         let shape: Option<Vec<usize>> = self.static_shape(ty)?.iter().map(|&d| usize::try_from(d).ok()).collect();
         let (shape, size) = (shape?, dtype.size());
-        let bytes = crate::tensor::checked_len(&shape)?.checked_mul(size).filter(|&n| n <= MAX_SPLAT_BYTES)?;
+        let bytes = crate::values::tensor::checked_len(&shape)?.checked_mul(size).filter(|&n| n <= MAX_SPLAT_BYTES)?;
         let (rows, values) = (self.dense_tensor(indices)?.to_i64()?, self.dense_tensor(values)?);
         let mut data = vec![0; bytes];
         for (row, value) in rows.chunks_exact(shape.len().max(1)).zip(values.bytes().chunks_exact(size)).rev() {
@@ -372,7 +372,7 @@ impl Context {
 fn dense_of_shape(dense: &Dense, dtype: DType, shape: &[i64]) -> Option<Tensor> {
     let shape = shape.iter().map(|&d| usize::try_from(d).ok()).collect::<Option<Vec<usize>>>()?;
     let data = if dense.splat {
-        let n = crate::tensor::checked_len(&shape)?;
+        let n = crate::values::tensor::checked_len(&shape)?;
         if n.checked_mul(dtype.size())? > MAX_SPLAT_BYTES {
             return None;
         }

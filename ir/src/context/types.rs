@@ -1,10 +1,10 @@
 //! Construction and inspection of types.
 
 use super::Context;
-use crate::float::FloatKind;
 use crate::intern::Type;
-use crate::tensor::DType;
 use crate::types::{DYNAMIC, Signedness, TypeData, VSCALE};
+use crate::values::float::FloatKind;
+use crate::values::tensor::DType;
 use std::borrow::Cow;
 
 macro_rules! well_known_types {

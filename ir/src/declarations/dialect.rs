@@ -3,8 +3,8 @@
 use super::{DeclarationError, Declared, op_error, param_error, repeated};
 use crate::constraint::{AttrKind, AttrText};
 use crate::context::Context;
-use crate::diag::hint;
 use crate::op_info::Dialect;
+use crate::text::diag::hint;
 use crate::traits::Traits;
 use std::collections::BTreeSet;
 

@@ -2,9 +2,9 @@
 
 use super::repeated;
 use crate::context::Context;
-use crate::diag::hint;
 use crate::effects::Effects;
 use crate::op_info::{Arity, Dialect, OpInfo, SlotRole, TypeRelation, ValueSpec};
+use crate::text::diag::hint;
 use crate::text::format_mistakes;
 use crate::traits::Traits;
 use std::any::Any;

@@ -3,9 +3,9 @@
 use super::repeated;
 use crate::constraint::{AttrSpec, AttrText};
 use crate::context::Context;
-use crate::diag::hint;
 use crate::op_info::Dialect;
 use crate::parametric::{Parametric, TypeInfo};
+use crate::text::diag::hint;
 use crate::text::params_format_mistake;
 
 /// Returns the mistakes in the declaration of a type.

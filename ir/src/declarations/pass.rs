@@ -2,8 +2,8 @@
 
 use super::{DeclarationError, Declared, repeated};
 use crate::context::Context;
-use crate::diag::hint;
 use crate::pass::{OptionKind, Options, PassInfo, PassOption};
+use crate::text::diag::hint;
 
 /// Checks passes.
 pub(super) fn check(ctx: &Context, passes: &[&'static PassInfo], errors: &mut Vec<DeclarationError>) {

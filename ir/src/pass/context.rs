@@ -4,8 +4,8 @@ use super::PassInfo;
 use super::actions::{ActionUnit, Actions};
 use super::event::PassEvent;
 use super::refusal::Refusal;
-use crate::diag::Diagnostic;
 use crate::module::{Module, Op};
+use crate::text::diag::Diagnostic;
 use std::any::Any;
 
 /// Statistics, diagnostics, reports and actions of a running pass.

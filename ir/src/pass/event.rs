@@ -1,6 +1,6 @@
 //! Outputs of a running pipeline.
 
-use crate::diag::Diagnostic;
+use crate::text::diag::Diagnostic;
 use std::any::Any;
 use std::path::PathBuf;
 

@@ -63,8 +63,8 @@ pub use statistics::Display;
 pub use timing::{Timer, TimingFormat};
 
 use crate::context::Context;
-use crate::diag::{Diagnostic, hint};
 use crate::module::{Module, Op};
+use crate::text::diag::{Diagnostic, hint};
 
 /// The declaration of a pass, from which command line, listings and documentation are generated.
 pub struct PassInfo {

@@ -5,7 +5,7 @@
 //! name.
 
 use super::error::PipelineError;
-use crate::diag::hint;
+use crate::text::diag::hint;
 use std::fmt::{self, Write};
 
 /// The declaration of a pass option.

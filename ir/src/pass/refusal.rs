@@ -1,8 +1,8 @@
 //! Refusals: why a pass leaves an op as it is.
 
-use crate::diag::{Diagnostic, Refused};
 use crate::module::{Module, Op, Value};
 use crate::op_info::segment;
+use crate::text::diag::{Diagnostic, Refused};
 use std::fmt;
 
 /// The reason why a pass does not take an op: a rule of the pass or of its machine that does not hold. It costs a few words until

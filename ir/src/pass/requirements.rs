@@ -2,8 +2,8 @@
 
 use super::pipeline::{Pipeline, PipelineStep};
 use super::{PassInfo, RunOptions};
-use crate::diag::Diagnostic;
 use crate::module::Module;
+use crate::text::diag::Diagnostic;
 
 /// A property of a program, such as "no loops remain".
 pub struct Property {

@@ -4,8 +4,8 @@ use super::parser::{PResult, ParsedOp, Parser, ValueRef};
 use super::printer::Printer;
 use crate::context::Context;
 use crate::intern::{Attr, Str, Type};
-use crate::loc::Loc;
 use crate::module::Op;
+use crate::text::loc::Loc;
 use smallvec::SmallVec;
 use std::io;
 

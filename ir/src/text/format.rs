@@ -19,10 +19,10 @@
 use super::directive::{Directive, Param, Params, ValueGroup};
 use super::format_elems::FormatElems;
 use crate::context::Context;
-use crate::diag::hint;
 use crate::intern::{OpName, Type};
-use crate::lexer::{Lexer, Literal};
 use crate::op_info::OpInfo;
+use crate::text::diag::hint;
+use crate::text::lexer::{Lexer, Literal};
 
 /// A parsed format.
 pub(crate) struct Format {

@@ -1,6 +1,6 @@
 //! The common part of the formats of ops and of declared types and attributes: lists of elements, and optional groups.
 
-use crate::lexer::Lexer;
+use crate::text::lexer::Lexer;
 
 /// A parser of a format.
 pub(super) trait FormatElems<'a> {

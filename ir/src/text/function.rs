@@ -5,9 +5,9 @@ use super::attr_dict::unspelled;
 use super::parser::{PResult, ParsedOp, Parser, ValueRef};
 use super::printer::Printer;
 use crate::intern::{Attr, Str, Type};
-use crate::loc::Loc;
 use crate::module::Op;
 use crate::op_info::OpInfo;
+use crate::text::loc::Loc;
 use std::io;
 
 /// A parsed function signature.

@@ -14,6 +14,8 @@
 
 mod attr_dict;
 mod cursor;
+mod define_aliases;
+pub mod diag;
 pub(crate) mod directive;
 mod format;
 mod format_check;
@@ -21,6 +23,8 @@ mod format_elems;
 mod format_parse;
 mod format_print;
 mod function;
+pub(crate) mod lexer;
+pub(crate) mod loc;
 mod names;
 mod number;
 mod op_parser;
@@ -41,6 +45,7 @@ mod printer;
 mod readers;
 mod roundtrip;
 mod show_op;
+pub(crate) mod source;
 mod spacing;
 mod type_attr_parser;
 mod unregistered;

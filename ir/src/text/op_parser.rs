@@ -6,9 +6,9 @@ use super::parser::ValueRef;
 use crate::affine::AffineMap;
 use crate::context::Context;
 use crate::intern::{Attr, Str, Type};
-use crate::loc::Loc;
 use crate::module::{Block, Region};
 use crate::op_info::OpInfo;
+use crate::text::loc::Loc;
 
 impl<'a> OpParser<'_, 'a> {
     /// Returns the context.

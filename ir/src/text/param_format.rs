@@ -2,9 +2,9 @@
 
 use super::format_elems::FormatElems;
 use crate::context::Context;
-use crate::diag::hint;
-use crate::lexer::{Lexer, Literal};
 use crate::parametric::Parametric;
+use crate::text::diag::hint;
+use crate::text::lexer::{Lexer, Literal};
 
 /// An element of the format of a declared type or attribute.
 pub(super) enum ParamElem {

@@ -6,10 +6,10 @@ use super::parser::{Division, Label, PResult, Parser, ValueRef};
 use super::type_attr_parser::{AliasTable, OF_ALIAS, TypeAttrParser};
 use crate::attrs::AttrData;
 use crate::context::Context;
-use crate::diag::{Diagnostic, suggest};
 use crate::intern::{Attr, Type};
-use crate::loc::Loc;
 use crate::module::{Block, Module, Region};
+use crate::text::diag::{Diagnostic, suggest};
+use crate::text::loc::Loc;
 use std::sync::Arc;
 
 /// Maximum nesting depth of regions.

@@ -3,11 +3,11 @@
 use super::parse::MAX_ERRORS;
 use super::parser::{ATTRS, Error, PROPS, PResult, ParsedOp, Parser, RECENT, ValueRef};
 use super::type_attr_parser::{MAX_DEPTH, ParseError, TypeAttrParser, check_op};
-use crate::diag::{Diagnostic, suggest};
 use crate::entity::Entity;
 use crate::intern::{Attr, OpName, Str, Type};
 use crate::module::{Block, Op, Value};
 use crate::op_info::OpInfo;
+use crate::text::diag::{Diagnostic, suggest};
 use crate::traits::Traits;
 use smallvec::SmallVec;
 

@@ -9,7 +9,7 @@ use super::cursor::Cursor;
 use super::options::ParseOptions;
 use super::parser::{Division, Parser};
 use crate::module::{Block, Module};
-use crate::module_split::append_module;
+use crate::threads::module_split::append_module;
 use crate::traits::Traits;
 use std::panic::resume_unwind;
 use std::sync::{Mutex, PoisonError};

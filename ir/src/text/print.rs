@@ -1,5 +1,6 @@
 //! Printing of the generic form, byte for byte as mlir-opt prints it. Custom forms are in `format`.
 
+use super::define_aliases::define_aliases;
 use super::number::Numbering;
 use super::options::PrintOptions;
 use super::print_alias::{AliasBuilder, Aliases, is_context_plain};
@@ -86,7 +87,7 @@ fn finish_aliases(
     numbers: &Arc<Numbering>,
     builder: AliasBuilder<'_>,
 ) -> io::Result<Aliases> {
-    let aliases = builder.finish(options.elide_elements);
+    let aliases = define_aliases(builder, options.elide_elements);
     if options.generic || aliases.is_empty() {
         return Ok(aliases);
     }
@@ -95,7 +96,7 @@ fn finish_aliases(
     let mut printer = Printer::new(m, &none, numbers.clone(), options, &mut nowhere);
     printer.attrs.visitor = Some(AliasBuilder::new(&m.ctx, &m.alias_hints));
     printer.op(op)?;
-    Ok(printer.attrs.visitor.map(|v| v.finish(options.elide_elements)).unwrap_or_default())
+    Ok(printer.attrs.visitor.map(|builder| define_aliases(builder, options.elide_elements)).unwrap_or_default())
 }
 
 impl<'a> Printer<'a> {

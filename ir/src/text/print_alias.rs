@@ -1,7 +1,6 @@
 //! Selection and naming of aliases for types and attributes, as in mlir-opt.
 
 use super::options::PrintOptions;
-use super::print_attr::AttrPrinter;
 use crate::attrs::{AttrData, Piece};
 use crate::context::Context;
 use crate::entity::SideTable;
@@ -17,7 +16,7 @@ const STACK: usize = 4 << 20;
 
 /// A type or an attribute.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-enum Aliased {
+pub(super) enum Aliased {
     /// `#name`
     Attr(Attr),
     /// `!name`
@@ -26,7 +25,7 @@ enum Aliased {
 
 /// A collector of aliases, which visits types and attributes in print order.
 pub(crate) struct AliasBuilder<'a> {
-    ctx: &'a Context,
+    pub(super) ctx: &'a Context,
     hints: &'a AliasHints,
     index: FxHashMap<Aliased, usize>,
     seen: Vec<VisitedAlias<'a>>,
@@ -99,9 +98,8 @@ impl<'a> AliasBuilder<'a> {
         self.visit(Aliased::Attr(loc), can_be_deferred);
     }
 
-    /// Names the aliases and prints their definitions. Constants with more than `elide` elements are elided.
-    pub(crate) fn finish(self, elide: Option<usize>) -> Aliases {
-        let ctx = self.ctx;
+    /// Names the aliases; [`define_aliases`](super::define_aliases::define_aliases) prints their definitions.
+    pub(super) fn name(self) -> Aliases {
         let mut named: Vec<(VisitedAlias<'a>, &str)> =
             self.seen.into_iter().filter_map(|seen| seen.base.map(|base| (seen, base))).collect();
         // Types come before attributes; the sort is stable and otherwise keeps visit order.
@@ -123,7 +121,6 @@ impl<'a> AliasBuilder<'a> {
             aliases.names.insert(seen.value, name.into());
             if seen.deferrable { aliases.bottom.push(seen.value) } else { aliases.top.push(seen.value) }
         }
-        aliases.define(ctx, elide);
         aliases
     }
 
@@ -312,11 +309,11 @@ impl Nested<'_, '_> {
 /// The aliases of a file.
 #[derive(Default)]
 pub(crate) struct Aliases {
-    names: FxHashMap<Aliased, Box<str>>,
-    top: Vec<Aliased>,
-    bottom: Vec<Aliased>,
-    head: String,
-    tail: String,
+    pub(super) names: FxHashMap<Aliased, Box<str>>,
+    pub(super) top: Vec<Aliased>,
+    pub(super) bottom: Vec<Aliased>,
+    pub(super) head: String,
+    pub(super) tail: String,
     /// Numbers of the `distinct` attributes in the definitions.
     pub(super) distinct: FxHashMap<Attr, usize>,
 }
@@ -345,27 +342,5 @@ impl Aliases {
     /// Returns the definitions at the end of the file, one per line: aliases that only locations of ops use.
     pub(crate) fn tail(&self) -> &str {
         &self.tail
-    }
-
-    /// Prints the definitions.
-    fn define(&mut self, ctx: &Context, elide: Option<usize>) {
-        let mut printer = AttrPrinter::new(ctx, Some(self)).eliding(elide);
-        let (mut head, mut tail) = (String::new(), String::new());
-        self.definitions(&mut printer, &self.top, &mut head);
-        self.definitions(&mut printer, &self.bottom, &mut tail);
-        let distinct = printer.distinct;
-        (self.head, self.tail, self.distinct) = (head, tail, distinct);
-    }
-
-    fn definitions(&self, printer: &mut AttrPrinter<'_>, values: &[Aliased], out: &mut String) {
-        for &value in values {
-            out.push_str(self.names.get(&value).map_or("", |name| name));
-            out.push_str(" = ");
-            match value {
-                Aliased::Attr(attr) => printer.attr_written_out(attr, out),
-                Aliased::Type(ty) => printer.ty_written_out(ty, out),
-            }
-            out.push('\n');
-        }
     }
 }

@@ -7,7 +7,7 @@ use super::printer::Printer;
 use super::visit_aliases::visit_aliases;
 use crate::intern::Str;
 use crate::module::{Block, Module, Op};
-use crate::partition::MIN_OPS;
+use crate::threads::partition::MIN_OPS;
 use indexmap::IndexSet;
 use std::collections::BTreeMap;
 use std::io;

@@ -5,8 +5,8 @@ use super::parse_op::{MISTYPED, NO_RESULT, UNDECLARED};
 use super::type_attr_parser::TOO_DEEP;
 use super::{ParseOptions, PrintOptions, Reader, parse_source};
 use crate::context::Context;
-use crate::diag::Diagnostic;
 use crate::module::Module;
+use crate::text::diag::Diagnostic;
 use std::sync::Arc;
 
 /// The outcome of a reader: the program as text in generic form with locations, or the first error.

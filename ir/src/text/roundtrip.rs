@@ -1,8 +1,8 @@
 //! Round trips: comparison of a program with the result of printing and parsing it.
 
 use super::{ParseOptions, PrintOptions, parse_single_op, parse_source};
-use crate::diag::Diagnostic;
 use crate::module::Module;
+use crate::text::diag::Diagnostic;
 
 /// Prints a program and parses the text.
 pub fn read_again(m: &Module, print: PrintOptions, parse: ParseOptions) -> Result<Module, Vec<Diagnostic>> {

@@ -1,8 +1,8 @@
 //! Ops in diagnostics.
 
 use super::options::PrintOptions;
-use crate::diag::Diagnostic;
 use crate::module::Module;
+use crate::text::diag::Diagnostic;
 
 /// Number of elements above which a constant is elided in a diagnostic.
 const MAX_SHOWN_ELEMENTS: usize = 16;

@@ -1,7 +1,7 @@
 //! Errors for ops that no dialect declares.
 
 use super::parser::{Error, PResult, Parser};
-use crate::diag::{Diagnostic, suggest};
+use crate::text::diag::{Diagnostic, suggest};
 
 impl Parser<'_> {
     /// Checks that the op `name`, which no dialect declares and whose generic form starts at byte `at`, may be read.

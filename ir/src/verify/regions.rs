@@ -1,9 +1,9 @@
 //! Verification of an op's region constraints, after the ops in its regions.
 
 use crate::control::{Edge, Point};
-use crate::diag::Diagnostic;
 use crate::module::{Module, Op, Value, ValueList};
 use crate::op_info::OpInfo;
+use crate::text::diag::Diagnostic;
 
 type Check = Result<(), Box<Diagnostic>>;
 

@@ -6,9 +6,9 @@ use super::source::{Source, skip_blank};
 use super::strings::{name, unescape};
 use super::{ParseError, Result, TypeAttrParser};
 use crate::attrs::AttrData;
-use crate::float::{self, FloatKind};
 use crate::intern::{Attr, Str, Type};
 use crate::types::{DYNAMIC, Signedness, TypeData};
+use crate::values::float::{self, FloatKind};
 use pest::iterators::{Pair, Pairs};
 
 impl TypeAttrParser<'_> {

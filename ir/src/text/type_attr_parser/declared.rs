@@ -3,10 +3,10 @@
 use super::source::skip_blank;
 use super::{ParseError, Result, TypeAttrParser};
 use crate::constraint::{AttrSpec, AttrText};
-use crate::diag::hint;
 use crate::intern::{Attr, Type};
 use crate::parametric::{AttrInfo, ParamError, Parametric, TypeInfo};
 use crate::text::cursor::Cursor;
+use crate::text::diag::hint;
 use crate::text::options::Reader;
 use crate::text::param_format::ParamElem;
 

@@ -5,10 +5,10 @@ use super::{ParseError, Result, TypeAttrParser};
 use crate::attrs::Piece;
 use crate::constraint::AttrText;
 use crate::context::Context;
-use crate::diag::hint;
 use crate::entity::Entity;
 use crate::intern::{Attr, Type};
 use crate::text::cursor::Cursor;
+use crate::text::diag::hint;
 use crate::text::options::Reader;
 use crate::types::TypeData;
 

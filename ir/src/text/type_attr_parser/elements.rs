@@ -6,9 +6,9 @@ use super::source::string_end;
 use super::strings::unescape;
 use crate::attrs::Int;
 use crate::context::Context;
-use crate::float::FloatKind;
 use crate::intern::Type;
 use crate::types::{Signedness, TypeData};
+use crate::values::float::FloatKind;
 use smallvec::SmallVec;
 
 /// The extents of a shape.

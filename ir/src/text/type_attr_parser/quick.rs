@@ -6,10 +6,10 @@
 
 use super::TypeAttrParser;
 use crate::attrs::AttrData;
-use crate::float;
 use crate::intern::{Attr, Str, Type};
 use crate::text::cursor::{Cursor, trim_blanks_end};
 use crate::types::TypeData;
+use crate::values::float;
 
 /// Maximum nesting depth of the fast path; the grammar runs with enough stack for deeper values.
 const MAX_QUICK_DEPTH: usize = 16;

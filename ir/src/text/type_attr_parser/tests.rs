@@ -4,6 +4,7 @@ use super::{AliasTable, TypeAttrParser, grammar};
 use crate::context::Context;
 use crate::intern::{Attr, Type};
 use crate::module::Resource;
+use crate::text::define_aliases::define_aliases;
 use crate::text::print_alias::AliasBuilder;
 use crate::text::print_attr::AttrPrinter;
 
@@ -228,7 +229,7 @@ fn aliases_are_named_like_mlirs() {
     builder.visit_attr(attr);
     let Ok(loc) = p.loc("callsite(\"x\" at \"y\")") else { panic!("it is well-formed") };
     builder.visit_loc(loc, true);
-    let found = builder.finish(None);
+    let found = define_aliases(builder, None);
     let mut printed = String::new();
     AttrPrinter::new(&ctx, Some(&found)).attr(attr, &mut printed);
     assert_eq!(printed, "[#unit, #map, memref<2xi8, #map1>, #distinct, #loc]");

@@ -4,10 +4,10 @@ use super::grammar::Rule;
 use super::source::Source;
 use super::{ParseError, Result, TypeAttrParser};
 use crate::attrs::{AttrData, Int};
-use crate::float::FloatKind;
 use crate::intern::{Attr, Type};
 use crate::text::cursor::Cursor;
 use crate::types::{DYNAMIC, MAX_INT_WIDTH, Signedness, TypeData};
+use crate::values::float::FloatKind;
 use pest::iterators::Pair;
 use smallvec::SmallVec;
 
