@@ -9,10 +9,11 @@
 //! assert_eq!(check(&Options::default(), checks, input).verdict, Verdict::Pass);
 //! ```
 //!
-//! A check file is parsed into [`directive`]s, whose patterns ([`pattern`]) are sequences of text, regular expressions
+//! A check file is parsed into directives ([`check_file`]), whose patterns ([`pattern`]) are sequences of text, regular expressions
 //! and variables; [`number`] has the numeric ones. [`run`] matches them in order against the input, and [`report`]
 //! formats failures.
 
+mod check_file;
 mod directive;
 pub mod ere;
 mod format;
@@ -155,7 +156,7 @@ pub fn check(options: &Options, checks: Text<'_>, input: Text<'_>) -> Outcome {
         return unusable(format!("error: '{}' is empty; --allow-empty accepts that\n", input.name));
     }
     let mut sources = Sources::new(SourceText::read(checks, options), SourceText::read(input, options));
-    let file = match directive::read(options, &mut sources) {
+    let file = match check_file::read(options, &mut sources) {
         Ok(file) => file,
         Err(messages) => {
             let mut report = Report::default();

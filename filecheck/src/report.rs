@@ -1,6 +1,7 @@
 //! Formatting of failures: messages, hints, and the annotated input.
 
-use crate::directive::{Directive, DirectiveKind};
+use crate::check_file::Directive;
+use crate::directive::DirectiveKind;
 use crate::source::{CHECKS, INPUT, Message, SourceText, Sources};
 use crate::{Dump, Filter, Options};
 use std::collections::BTreeMap;

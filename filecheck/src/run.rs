@@ -1,7 +1,8 @@
 //! Matching of directives against the input.
 
 use crate::Options;
-use crate::directive::{CheckFile, Directive, DirectiveKind, PositionalDirective};
+use crate::check_file::{CheckFile, Directive, PositionalDirective};
+use crate::directive::DirectiveKind;
 use crate::pattern::MatchRange;
 use crate::report::{Mark, Report};
 use crate::source::{INPUT, Message, SourcePosition, Sources};

@@ -3,6 +3,7 @@
 use crate::coverage::{InsertionStatistics, RewriteCounts};
 use crate::focus::Focus;
 use crate::options::OptionValues;
+use crate::samples::ELEMENTS_PER_OP;
 use crate::threads::{Collected, compare};
 use crate::{Grown, Library, Limits, grow};
 use gradus_check::bisect::{Checked, Subject};
@@ -23,9 +24,6 @@ const FUEL: u64 = 1 << 12;
 
 /// Limit of the ops of all runs of a function, above which it runs on few inputs.
 const WORK: u64 = 1 << 10;
-
-/// Elements of created tensors that count as an op.
-pub(crate) const ELEMENTS_PER_OP: u64 = 16;
 
 /// Number of programs generated with one context, whose interning tables only grow.
 const CHUNK: u64 = 20_000;

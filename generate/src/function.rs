@@ -1,12 +1,11 @@
 //! Generation of a function, op by op, while it is executed on sample inputs.
 
-use crate::campaign::ELEMENTS_PER_OP;
-use crate::grow::ProgramBuilder;
 use crate::library::{Fragment, FragmentInput};
-use crate::sample_values::{SampleValues, draw, is_defined};
+use crate::program_builder::ProgramBuilder;
+use crate::samples::{SampleValues, draw, is_defined};
 use crate::scope::{InsertionPoint, Scope};
 use crate::variation::border;
-use gradus_check::{Inputs, Options};
+use gradus_check::Inputs;
 use gradus_ir::effects::is_speculatable;
 use gradus_ir::random::Random;
 use gradus_ir::verify::verify_op;
@@ -19,8 +18,6 @@ use rustc_hash::FxHashMap;
 const MAX_PARAMETERS: usize = 10;
 /// Number of most recent values that count as young.
 const YOUNG: usize = 6;
-/// Fuel of a run; an op that exceeds it is removed.
-const FUEL: u64 = 2000;
 /// Number of attempts with other operands when an op is undefined on an input.
 const RETRIES: usize = 3;
 
@@ -39,11 +36,6 @@ enum OperandSource {
     Of(Value),
     /// Fragments that define the operands in the source program, inserted recursively up to this depth.
     Chain(usize),
-}
-
-/// Returns the options of runs on sample inputs.
-pub(crate) fn options() -> Options {
-    Options { fuel: FUEL, elements_per_op: ELEMENTS_PER_OP, ..Options::default() }
 }
 
 /// A function under construction.

@@ -4,7 +4,7 @@ use crate::declared::is_usable;
 use crate::domain::{self, Domains};
 use crate::focus::Focus;
 use crate::neighbours::{OpInstance, neighbours};
-use crate::sample_values::evaluate;
+use crate::samples::evaluate;
 use gradus_check::Inputs;
 use gradus_ir::eval::Datum;
 use gradus_ir::random::Random;

@@ -1,7 +1,7 @@
 //! Choice of function results.
 
-use crate::function::{GrowingFunction, options};
-use crate::sample_values::draw;
+use crate::function::GrowingFunction;
+use crate::samples::{draw, options};
 use crate::scope::{InsertionPoint, Scope};
 use gradus_check::{Outcome, Runner};
 use gradus_ir::{Block, Op, Type, Value};

@@ -3,48 +3,15 @@
 //! Most ops that may be undefined have no effects and depend only on such ops. They are evaluated alone, which is much
 //! faster than running the whole function.
 
-use crate::function::{GrowingFunction, options};
-use gradus_check::{Input, Inputs, Options, Outcome, Runner};
+use crate::function::GrowingFunction;
+use crate::samples::{SampleValues, draw, evaluate, is_defined};
 use gradus_ir::effects::is_speculatable;
-use gradus_ir::element_limit::with_element_limit;
-use gradus_ir::eval::{Datum, eval_op};
-use gradus_ir::random::Random;
+use gradus_ir::eval::Datum;
 use gradus_ir::{DYNAMIC, Effects, Module, Op, Traits, Value};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 /// Maximum number of ops that are followed from a changed one.
 const MAX_USERS: usize = 200;
-
-/// The sample inputs of a function, and the values that depend only on them.
-#[derive(Default)]
-pub(crate) struct SampleValues {
-    /// Number of arguments and symbols when the inputs were drawn.
-    drawn_for: (usize, usize),
-    inputs: Vec<Input>,
-    /// The value of each SSA value on each sample input.
-    values: FxHashMap<Value, Box<[Datum]>>,
-}
-
-/// Draws `count` inputs without poison; the same for equal types.
-pub(crate) fn draw(m: &Module, function: Op, count: u64) -> Option<Vec<Input>> {
-    let drawn = Inputs::of(m, function)?.without_poison();
-    (0..count).map(|number| drawn.draw(&mut Random::of(("grow", number))).ok()).collect()
-}
-
-/// Whether a function returns on all inputs.
-pub(crate) fn is_defined(m: &Module, function: Op, inputs: &[Input]) -> bool {
-    let mut runner = Runner::new(m, &options());
-    let ends = |input| matches!(runner.run(function, input), Outcome::Returned { .. } | Outcome::Aborted(..));
-    inputs.iter().all(ends)
-}
-
-/// Evaluates an op alone. Its results are limited as those of a run: computed extents, such as those of a resize by a drawn scale,
-/// may take gigabytes. `None` if it fails.
-pub(crate) fn evaluate(m: &Module, op: Op, operands: &[Datum]) -> Option<Vec<Datum>> {
-    let Options { fuel, elements_per_op, .. } = options();
-    let run = || m.with_args(op, |args| eval_op(args, operands).ok())?;
-    with_element_limit((fuel * elements_per_op) as usize, run).0
-}
 
 /// Whether an op and all that depend on its results are defined for all operands, and their results have static shapes.
 fn cannot_fail(m: &Module, op: Op) -> bool {

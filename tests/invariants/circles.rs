@@ -1,89 +1,196 @@
 //! Circles of modules: files of a crate that use each other, directly or through others.
 
-use super::{Source, source_folders, sources};
+use super::{Source, has_word, source_folders, sources};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// At most this many circles in all crates. Lower it when a circle is gone; never raise it.
-const MAX_CIRCLES: usize = 12;
-/// At most this many files in one circle.
-const MAX_FILES: usize = 17;
+/// Circles in all crates. Lower it when a circle is gone; never raise it.
+const MAX_CIRCLES: usize = 8;
+/// Files of the largest circle.
+const MAX_FILES: usize = 31;
+/// Re-exports that a path is followed through, in case that they refer to each other.
+const MAX_REEXPORTS: usize = 8;
 
+/// A path from the root of a crate on.
 type Path = Vec<String>;
 
-/// Returns a module's path in its crate: `text::format` for `ir/src/text/format.rs`.
-fn module(source: &Source, src: &str) -> Path {
-    let rest = source.path.strip_prefix(src).unwrap_or(&source.path).trim_start_matches('/').trim_end_matches(".rs");
-    let mut path: Path = rest.split('/').map(str::to_owned).collect();
-    if path.last().is_some_and(|name| matches!(name.as_str(), "mod" | "lib" | "main")) {
-        path.pop();
-    }
-    path
+fn is_part(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
 }
 
-/// Returns the paths that a module mentions from `crate::` or `super::` on, each once for every name in braces.
-fn mentions(text: &str, own: &Path) -> Vec<Path> {
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    let mut found = Vec::new();
-    for (at, root) in text.match_indices("crate::").chain(text.match_indices("super::")) {
-        if text[..at].ends_with(|c: char| is_part(c) || c == '$' || c == ':') {
-            continue;
+/// Returns the first name of a text, empty where it begins with something else, and the rest.
+fn split_name(text: &str) -> (&str, &str) {
+    text.split_at(text.find(|c| !is_part(c)).unwrap_or(text.len()))
+}
+
+/// A path that a file mentions, and the name that it has there; `*` for all names below the path.
+#[derive(PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Mention {
+    path: Path,
+    name: String,
+}
+
+/// Reads a path, with those of its braces, and returns the text after it.
+fn read_path<'a>(mut text: &'a str, mut path: Path, found: &mut Vec<Mention>) -> &'a str {
+    loop {
+        let (name, after) = split_name(text);
+        match name {
+            "crate" => path.clear(),
+            "super" => _ = path.pop(),
+            "self" | "" => {}
+            name => path.push(name.to_owned()),
         }
-        let mut rest = &text[at + root.len()..];
-        let mut path: Path = if root == "crate::" { Path::new() } else { own[..own.len().saturating_sub(1)].to_vec() };
-        while let Some(further) = rest.strip_prefix("super::") {
-            path.pop();
-            rest = further;
+        text = after;
+        match text.strip_prefix("::") {
+            Some(after) => text = after,
+            None => break,
         }
-        while rest.starts_with(is_part) {
-            let (word, after) = rest.split_at(rest.find(|c| !is_part(c)).unwrap_or(rest.len()));
-            path.push(word.to_owned());
-            rest = after.strip_prefix("::").unwrap_or("");
+    }
+    if let Some(mut list) = text.strip_prefix('{') {
+        loop {
+            list = list.trim_start_matches(|c: char| c.is_whitespace() || c == ',');
+            match list.strip_prefix('}') {
+                Some(after) => return after,
+                None if list.starts_with(|c| is_part(c) || c == '*') => {
+                    list = read_path(list, path.clone(), found);
+                }
+                None => return list,
+            }
         }
-        match rest.strip_prefix('{') {
-            Some(list) => found.extend(heads(list).into_iter().map(|head| [path.clone(), vec![head]].concat())),
-            None => found.push(path),
+    }
+    if let Some(after) = text.strip_prefix('*') {
+        found.push(Mention { path, name: "*".to_owned() });
+        return after;
+    }
+    let renamed = text.strip_prefix(" as ").map(split_name);
+    let name = renamed.map_or_else(|| path.last().cloned().unwrap_or_default(), |(name, _)| name.to_owned());
+    found.push(Mention { path, name });
+    renamed.map_or(text, |(_, after)| after)
+}
+
+/// Returns the paths of two names or more in an expression or a type of a module.
+fn mentions(text: &str, own: &Path) -> Vec<Mention> {
+    let (mut found, mut rest, mut before) = (Vec::new(), text, ' ');
+    while let Some(first) = rest.chars().next() {
+        let (name, after) = split_name(rest);
+        if !name.is_empty() && after.starts_with("::") {
+            let mut mentioned = Vec::new();
+            rest = read_path(rest, own.clone(), &mut mentioned);
+            // Paths of macros, `$crate::`, belong to their users; the rest of `<T>::` belongs to a type.
+            found.extend(mentioned.into_iter().filter(|_| !matches!(before, '$' | ':')));
+            before = ' ';
+        } else {
+            let len = name.len().max(first.len_utf8());
+            before = first;
+            rest = &rest[len..];
         }
     }
     found
 }
 
-/// Returns the first names of a list in braces, without what nested braces hold.
-fn heads(list: &str) -> Vec<String> {
-    let (mut depth, mut heads, mut item) = (1, Vec::new(), String::new());
-    for c in list.chars() {
-        match c {
-            '{' => depth += 1,
-            '}' => depth -= 1,
-            _ => {}
-        }
-        if depth == 0 || (depth == 1 && c == ',') {
-            heads.push(std::mem::take(&mut item));
-        } else {
-            item.push(c);
-        }
-        if depth == 0 {
-            break;
-        }
-    }
-    let name =
-        |item: &String| item.trim().split(|c: char| !(c.is_alphanumeric() || c == '_')).next().unwrap_or("").to_owned();
-    heads.iter().map(name).filter(|name| !name.is_empty()).collect()
+/// A file, by what it says of other modules.
+#[derive(Default)]
+struct File {
+    /// The paths of `use` lines.
+    private: Vec<Mention>,
+    /// Those of `pub use` lines.
+    public: Vec<Mention>,
+    /// The code without comments and `use` lines.
+    code: String,
 }
 
-/// Returns the modules that each module of a crate uses. A module and those around it are not told apart: `mod.rs`
-/// names its parts, and they use what it defines.
-fn uses(src: &str) -> BTreeMap<Path, BTreeSet<Path>> {
-    let all: BTreeMap<Path, String> = sources(src).into_iter().map(|s| (module(&s, src), s.text)).collect();
-    let used = |own: &Path, text: &String| -> BTreeSet<Path> {
-        let modules = mentions(text, own).into_iter().filter_map(|mut path| {
-            while !all.contains_key(&path) {
-                path.pop()?;
+impl File {
+    fn new(text: &str, own: &Path) -> File {
+        let (mut file, mut lines) = (File::default(), text.lines());
+        while let Some(line) = lines.next() {
+            let trimmed = line.trim_start();
+            let public =
+                trimmed.strip_prefix("pub").and_then(|rest| rest.split_once("use ")).filter(|(visibility, _)| {
+                    visibility.trim().is_empty() || visibility.starts_with('(') && visibility.ends_with(") ")
+                });
+            let Some(first) = public.map(|(_, rest)| rest).or_else(|| trimmed.strip_prefix("use ")) else {
+                if !trimmed.starts_with("//") {
+                    file.code.extend([line, "\n"]);
+                }
+                continue;
+            };
+            let mut item = first.to_owned();
+            while !item.ends_with(';') {
+                let Some(further) = lines.next() else { break };
+                item.extend(["\n", further]);
             }
-            Some(path)
-        });
-        modules.filter(|path| !path.is_empty() && path != own && !own.starts_with(path)).collect()
-    };
-    all.iter().map(|(own, text)| (own.clone(), used(own, text))).collect()
+            let to = if public.is_some() { &mut file.public } else { &mut file.private };
+            read_path(&item, own.clone(), to);
+        }
+        file
+    }
+
+    fn imports(&self) -> impl Iterator<Item = &Mention> {
+        self.private.iter().chain(&self.public)
+    }
+
+    /// Whether an item of this name is written here; those that a macro writes are not seen.
+    fn declares(&self, name: &str) -> bool {
+        let kinds = ["fn", "struct", "enum", "trait", "type", "const", "static", "macro_rules!"];
+        let is_item = |at: usize| kinds.iter().any(|kind| self.code[..at].ends_with(&format!("{kind} ")));
+        self.code.match_indices(name).any(|(at, _)| is_item(at) && !self.code[at + name.len()..].starts_with(is_part))
+    }
+}
+
+/// The files of a crate by the paths of their modules: `text::format` for `ir/src/text/format.rs`.
+struct Modules(BTreeMap<Path, File>);
+
+impl Modules {
+    fn new(src: &str, sources: Vec<Source>) -> Modules {
+        let file = |source: Source| {
+            let rest = source.path.strip_prefix(src).unwrap_or(&source.path).trim_start_matches('/');
+            let mut path: Path = rest.trim_end_matches(".rs").split('/').map(str::to_owned).collect();
+            path.pop_if(|name| matches!(name.as_str(), "mod" | "lib" | "main"));
+            let file = File::new(&source.text, &path);
+            (path, file)
+        };
+        Modules(sources.into_iter().map(file).collect())
+    }
+
+    /// Returns the module that declares what a path means, through re-exports.
+    fn resolve(&self, path: &[String], reexports: usize) -> Path {
+        let mut module = Path::new();
+        for (i, name) in path.iter().enumerate() {
+            module.push(name.clone());
+            if self.0.contains_key(&module) {
+                continue;
+            }
+            module.pop();
+            let Some(further) = self.import(&module, name, reexports) else { break };
+            return self.resolve(&[&further, &path[i + 1..]].concat(), reexports - 1);
+        }
+        module
+    }
+
+    /// Returns the path that a name of a module stands for, if it is imported.
+    fn import(&self, module: &Path, name: &str, reexports: usize) -> Option<Path> {
+        let file = self.0.get(module).filter(|_| reexports > 0)?;
+        let all = |mention: &Mention| {
+            let target = self.resolve(&mention.path, reexports - 1);
+            let declares = target != *module && self.0[&target].declares(name);
+            declares.then(|| [target, vec![name.to_owned()]].concat())
+        };
+        let named = file.imports().find(|mention| mention.name == name).map(|mention| mention.path.clone());
+        named.or_else(|| file.imports().filter(|mention| mention.name == "*").find_map(all))
+    }
+
+    /// Returns the modules that each module uses. A re-export is a use only if the file itself has the name. A module
+    /// and those around it are not told apart: that the parts of a folder use what its `mod.rs` defines does not count,
+    /// that `mod.rs` uses its parts does. Uses through methods are not seen.
+    fn uses(&self) -> BTreeMap<Path, BTreeSet<Path>> {
+        let used = |(own, file): (&Path, &File)| {
+            let needed = |mention: &&Mention| mention.name == "*" || has_word(&file.code, &mention.name);
+            let in_code = mentions(&file.code, own);
+            let all = file.private.iter().chain(file.public.iter().filter(needed)).chain(&in_code);
+            let modules = all.map(|mention| self.resolve(&mention.path, MAX_REEXPORTS));
+            (own.clone(), modules.filter(|module| !own.starts_with(module)).collect())
+        };
+        self.0.iter().map(used).collect()
+    }
 }
 
 /// Returns the circles of a crate, as sets of modules.
@@ -107,7 +214,7 @@ fn circles(graph: &BTreeMap<Path, BTreeSet<Path>>) -> Vec<BTreeSet<Path>> {
 fn circles_of_modules_do_not_grow() {
     let (mut count, mut largest, mut shown) = (0, 0, String::new());
     for src in source_folders() {
-        for circle in circles(&uses(&src)) {
+        for circle in circles(&Modules::new(&src, sources(&src)).uses()) {
             count += 1;
             largest = largest.max(circle.len());
             let names: Vec<String> = circle.iter().map(|path| path.join("::")).collect();
@@ -120,12 +227,16 @@ fn circles_of_modules_do_not_grow() {
 
 #[test]
 fn a_circle_is_found() {
-    let names = |path: &[&str]| -> Path { path.iter().map(|s| (*s).to_owned()).collect() };
-    let text = "use super::{b::{X, Y}, c};\nuse crate::text::d::Z;\nlet x = super::super::e::f();\n$crate::g::h();";
-    let found: BTreeSet<Path> = mentions(text, &names(&["text", "a"])).into_iter().collect();
-    let wanted = [&["text", "b"][..], &["text", "c"], &["text", "d", "Z"], &["e", "f"]].map(names);
-    assert_eq!(found, wanted.into_iter().collect());
-    let edges = [("a", "b"), ("b", "c"), ("c", "a"), ("d", "a")].map(|(from, to)| (names(&[from]), names(&[to])));
-    let graph = edges.into_iter().map(|(from, to)| (from, BTreeSet::from([to]))).collect();
-    assert_eq!(circles(&graph), [BTreeSet::from(["a", "b", "c"].map(|s| names(&[s])))]);
+    let files = [
+        ("lib", "mod a;\npub use a::First;\npub use b::*;"),
+        ("a", "/// See [`crate::d`].\npub struct First;\nfn f() -> crate::Second {\n    $crate::d::g!()\n}"),
+        ("b", "use super::{\n    c::{X, Y},\n    e,\n};\npub struct Second;"),
+        ("c", "use crate::First as T;"),
+        ("d", "let x = super::a::f();"),
+        ("e/mod", "mod f;\nuse f::Part;\npub struct Whole;"),
+        ("e/f", "use super::Whole;\npub struct Part;"),
+    ];
+    let sources = files.map(|(path, text)| Source { path: format!("x/src/{path}.rs"), text: text.to_owned() });
+    let found = circles(&Modules::new("x/src", sources.into()).uses());
+    assert_eq!(found, [BTreeSet::from(["a", "b", "c"].map(|name| vec![name.to_owned()]))]);
 }
