@@ -5,6 +5,7 @@
 //! work: [`ir`], [`dialects`], [`passes`], [`runtime`], [`lowering`], [`check`].
 
 pub mod check_lines;
+mod columns;
 mod commands;
 #[cfg(all(feature = "check", feature = "cpu"))]
 mod executions;

@@ -23,19 +23,13 @@ impl Refusals {
 
     /// Returns the places and names of the ops in alphabetical order, such as `on the host: graph.conv`, each with the number of ops and
     /// the rule: `1 op, a batch of 2 images`.
-    pub fn rows(&self, ctx: &Context) -> Vec<(String, String)> {
+    pub fn rows(&self, ctx: &Context) -> Vec<[String; 2]> {
         let row = |(Refused { stays, op, rule }, &count): (&Refused, &u64)| {
             let ops = if count == 1 { "op" } else { "ops" };
-            (format!("{stays}: {}", ctx.op_name_text(*op)), format!("{count} {ops}, {rule}"))
+            [format!("{stays}: {}", ctx.op_name_text(*op)), format!("{count} {ops}, {rule}")]
         };
         let mut rows: Vec<_> = self.0.iter().map(row).collect();
         rows.sort_unstable();
         rows
     }
-}
-
-/// Formats names and texts in two columns, a line each.
-pub fn in_columns(rows: &[(String, String)]) -> String {
-    let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    rows.iter().map(|(name, text)| format!("{name:width$}  {text}\n")).collect()
 }

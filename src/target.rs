@@ -146,6 +146,17 @@ impl Tool {
     }
 }
 
+/// Sets an option, `name=value`, of all passes of a name in the pipeline of a target.
+#[cfg(feature = "cpu")]
+pub fn set_option(pipeline: &mut Pipeline, target: &Target, pass: &str, option: &str) -> Result<(), Failure> {
+    if pipeline.passes().iter().all(|info| info.name != pass) {
+        let name = target.cost.name;
+        return Err(Failure::Usage(format!("the pipeline of target '{name}' has no pass '{pass}': {pipeline:#}")));
+    }
+    let set = pipeline.set_options(&mut |info, _| if info.name == pass { option } else { "" }.to_owned());
+    set.map_err(|e| Failure::Input(format!("in {pipeline:#}: {e}")))
+}
+
 /// Runs the pipeline of a target on the only program of its context, with dumps between its passes. Returns the refused ops.
 pub fn compile(
     tool: &Tool,

@@ -38,7 +38,8 @@ impl OptionValues {
         if !random.percent(VARIED) {
             return;
         }
-        pipeline.vary(&mut |info, options| {
+        // Values that are accepted alone may be rejected together.
+        let _ = pipeline.set_options(&mut |info, options| {
             let mut drawn = String::new();
             for option in info.options.iter().filter(|option| !options.is_given(option.name)) {
                 let choices = self.choices(info, option);

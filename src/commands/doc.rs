@@ -3,13 +3,14 @@
 mod parametric;
 mod target;
 
+use crate::columns::in_columns;
 use crate::io::{text, write, write_file};
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use gradus_ir::diag::suggest;
 use gradus_ir::pass::{OptionKind, PassOption};
 use gradus_ir::{Access, Arity, AttrKind, AttrSpec, AttrText, Dialect, Effects};
-use gradus_ir::{GroupSpec, OpInfo, PassInfo, Traits, ValueSpec};
+use gradus_ir::{GroupSpec, OpInfo, PassInfo, Rule, Traits, ValueSpec};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
@@ -159,11 +160,8 @@ fn dialect(d: &Dialect) -> String {
     if !d.rules.is_empty() {
         let _ =
             write!(text, "## Rules of `{}`\n\nWhat `--canonicalize` rewrites, besides folding:\n\n```text\n", d.name);
-        let width = d.rules.iter().map(|r| r.name.len()).max().unwrap_or(0);
-        for rule in d.rules {
-            let _ =
-                writeln!(text, "{:width$}  {}", rule.name, rule.text.split_whitespace().collect::<Vec<_>>().join(" "));
-        }
+        let row = |rule: &Rule| [rule.name.to_owned(), rule.text.split_whitespace().collect::<Vec<_>>().join(" ")];
+        text += &in_columns(&d.rules.iter().map(row).collect::<Vec<_>>());
         text.push_str("```\n\n");
     }
     text

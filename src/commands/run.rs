@@ -6,7 +6,7 @@ use super::model::{Opened, load_args, open};
 use super::ready;
 use crate::io::report;
 use crate::progress;
-use crate::refusals::in_columns;
+use crate::columns::in_columns;
 use crate::target::{precision_arg, target_args};
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};
@@ -202,8 +202,8 @@ fn pieces(ctx: &Context, signature: &Signature, inputs: &[Datum]) -> Result<usiz
 }
 
 /// Formats statistics and refused ops, one per line.
-pub(super) fn statistics(all: &[Statistic], refused: Vec<(String, String)>) -> String {
-    let counted = all.iter().map(|one| (one.name.clone(), format!("{} {}", number_text(one.value), one.unit)));
+pub(super) fn statistics(all: &[Statistic], refused: Vec<[String; 2]>) -> String {
+    let counted = all.iter().map(|one| [one.name.clone(), format!("{} {}", number_text(one.value), one.unit)]);
     in_columns(&counted.chain(refused).collect::<Vec<_>>())
 }
 

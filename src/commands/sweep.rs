@@ -4,17 +4,17 @@ use super::bench::arguments;
 use super::model::{load, load_args};
 use super::ready;
 use super::run::{number_text, pairs};
+use crate::columns::{in_columns, numbers_in_columns};
 use crate::io::{report, write};
 use crate::progress;
-use crate::refusals::in_columns;
-use crate::target::{self, check_machine, required_target_args, run_pipeline};
+use crate::target::{self, check_machine, required_target_args, run_pipeline, set_option};
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use gradus_cost::{Machine, load_machine};
 use gradus_ir::ParseOptions;
 use gradus_ir::eval::Datum;
-use gradus_ir::pass::{IrPrinting, Pipeline};
-use gradus_targets::{Statistic, Target};
+use gradus_ir::pass::IrPrinting;
+use gradus_targets::Statistic;
 
 /// The declaration of the subcommand.
 pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
@@ -114,9 +114,12 @@ fn measure(
     if let Some(Change::Number { key, value }) = change {
         set(&mut machine, key, value)?;
     }
-    let pipeline = pipeline(tool, target, &machine, change)?;
     load_machine(&ctx, machine);
     check_machine(&ctx, Some(target))?;
+    let mut pipeline = tool.target_pipeline(target, &ctx)?;
+    if let Some(Change::Option { pass, name, value }) = change {
+        set_option(&mut pipeline, target, pass, &format!("{name}={value}"))?;
+    }
     let mut m = load(&ctx, file, matches, ParseOptions::default(), streams)?;
     let mut refusals = run_pipeline(pipeline, &mut m, IrPrinting::default(), streams)?;
     let mut program = ready::prepare(&m, file, matches, Some(target), |_| ())?;
@@ -141,68 +144,6 @@ fn set(machine: &mut Machine, key: &str, value: &str) -> Result<(), Failure> {
     Ok(machine.set(key, new.ok_or_else(why)? as u64)?)
 }
 
-/// Returns the pipeline of a target with a changed option.
-fn pipeline(tool: &Tool, target: &Target, machine: &Machine, change: Option<&Change>) -> Result<Pipeline, Failure> {
-    let option = match change {
-        Some(Change::Option { pass, name, value }) => Some((&pass[..], format!("{name}={value}"))),
-        _ => None,
-    };
-    pipeline_with(tool, target, machine, option)
-}
-
-/// Returns the pipeline of a target with another option of a pass, if one is given.
-pub(super) fn pipeline_with(
-    tool: &Tool,
-    target: &Target,
-    machine: &Machine,
-    option: Option<(&str, String)>,
-) -> Result<Pipeline, Failure> {
-    let mut text = target.pipeline(machine)?;
-    if let Some((pass, option)) = option {
-        let why =
-            || Failure::Usage(format!("the pipeline of target '{}' has no pass '{pass}': {text}", target.cost.name));
-        text = with_option(&text, pass, &option).ok_or_else(why)?;
-    }
-    Pipeline::parse(&text, &tool.passes).map_err(|e| Failure::Input(format!("in {text}: {e}")))
-}
-
-/// Returns a pipeline's text with an option added to each pass of a name, as its last one, which overrides those before; `None` if
-/// the pass is not in it.
-fn with_option(pipeline: &str, pass: &str, option: &str) -> Option<String> {
-    let (mut out, mut rest, mut found) = (String::new(), pipeline, false);
-    while let Some(at) = rest.find(pass) {
-        let (before, after) = (&rest[..at], &rest[at + pass.len()..]);
-        let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '-');
-        out += before;
-        out += pass;
-        rest = after;
-        if is_word(before.chars().next_back()) || is_word(after.chars().next()) {
-            continue;
-        }
-        found = true;
-        let (options, rest_after) = braced(after);
-        out += &format!("{{{options}{}{option}}}", if options.is_empty() { "" } else { " " });
-        rest = rest_after;
-    }
-    found.then(|| out + rest)
-}
-
-/// Splits a text into the contents of the braces at its start, empty if there are none, and what follows.
-fn braced(text: &str) -> (&str, &str) {
-    let depths = text.bytes().scan(0_usize, |depth, byte| {
-        *depth = match byte {
-            b'{' => *depth + 1,
-            b'}' => depth.saturating_sub(1),
-            _ => *depth,
-        };
-        Some(*depth)
-    });
-    match depths.enumerate().find(|&(_, depth)| depth == 0) {
-        Some((end @ 1.., _)) => (&text[1..end], &text[end + 1..]),
-        _ => ("", text),
-    }
-}
-
 /// Formats lines: the first statistic, its ratio to that of the first line, the statistics that are asked for, and whether the
 /// results are the same.
 fn table(lines: &[Line], shown: &[&String]) -> Result<String, Failure> {
@@ -224,7 +165,7 @@ fn table(lines: &[Line], shown: &[&String]) -> Result<String, Failure> {
         row.push(if line.results == lines[0].results { "equal".to_owned() } else { difference(line, &lines[0]) });
         rows.push(row);
     }
-    Ok(aligned(&rows))
+    Ok(numbers_in_columns(&rows))
 }
 
 /// Formats the refused ops of the first line, and of each line of which they are others.
@@ -250,32 +191,4 @@ fn difference(line: &Line, first: &Line) -> String {
         most = differences.fold(most, f64::max);
     }
     format!("within {most:.1e}")
-}
-
-/// Formats rows in columns: the first to the left, numbers to the right.
-pub(super) fn aligned(rows: &[Vec<String>]) -> String {
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..rows[0].len()).map(width).collect();
-    let line = |row: &Vec<String>| {
-        let cells = row.iter().zip(&widths).enumerate();
-        let cell = |(i, (text, &width)): (usize, (&String, &usize))| match i {
-            0 => format!("{text:width$}"),
-            _ => format!("  {text:>width$}"),
-        };
-        cells.map(cell).collect::<String>() + "\n"
-    };
-    rows.iter().map(line).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::with_option;
-
-    #[test]
-    fn options_are_added_to_passes_of_the_whole_name() {
-        let pipeline = "builtin.module(cse,cse-all{a=1},cse{b=2},cse{c={1} d=2},cse{})";
-        let expected = "builtin.module(cse{c=3},cse-all{a=1},cse{b=2 c=3},cse{c={1} d=2 c=3},cse{c=3})";
-        assert_eq!(with_option(pipeline, "cse", "c=3").as_deref(), Some(expected));
-        assert_eq!(with_option(pipeline, "dce", "c=3"), None);
-    }
 }

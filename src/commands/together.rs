@@ -1,10 +1,10 @@
 //! `gradus together`: runs several programs at once on parts of a machine.
 
 use super::model::{load, load_args};
-use super::sweep::{aligned, pipeline_with};
+use crate::columns::numbers_in_columns;
 use crate::io::write;
 use crate::random_inputs::drawn;
-use crate::target::{self, check_machine, required_target_args, run_pipeline};
+use crate::target::{self, check_machine, required_target_args, run_pipeline, set_option};
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use gradus_cost::{Machine, load_machine};
@@ -76,7 +76,7 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
         vec![part.name.clone(), part.size.to_string(), alone, together, ratio, results.to_owned()]
     };
     let rows: Vec<Vec<String>> = std::iter::once(head).chain(parts.iter().zip(&done).map(row)).collect();
-    write("-", streams, |out| out.write_all(aligned(&rows).as_bytes()))?;
+    write("-", streams, |out| out.write_all(numbers_in_columns(&rows).as_bytes()))?;
     if done.iter().all(|one| one.equal) { Ok(()) } else { Err(Failure::Reported) }
 }
 
@@ -91,7 +91,8 @@ fn lower(
     let ctx = tool.context();
     load_machine(&ctx, machine.clone());
     check_machine(&ctx, Some(target))?;
-    let pipeline = pipeline_with(tool, target, machine, Some((sharing.pass, format!("{}={size}", sharing.option))))?;
+    let mut pipeline = tool.target_pipeline(target, &ctx)?;
+    set_option(&mut pipeline, target, sharing.pass, &format!("{}={size}", sharing.option))?;
     let mut m = load(&ctx, file, matches, ParseOptions::default(), streams)?;
     run_pipeline(pipeline, &mut m, IrPrinting::default(), streams)?;
     let function = Interpreter::new(&m).function("main").ok_or_else(|| format!("'{file}' has no function '@main'"))?;

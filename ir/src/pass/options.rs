@@ -157,22 +157,30 @@ impl PartialEq for Options {
 impl Options {
     /// Parses `a=1 b={x y}`. Errors name the option.
     pub fn parse(declared: &'static [PassOption], text: &str) -> Result<Options, PipelineError> {
-        let mut rows: Vec<_> = declared.iter().map(|o| (o.name, Setting::default_of(o.kind))).collect();
-        rows.sort_by_key(|row| row.0);
-        let (mut rest, mut given) = (text, Vec::new());
-        while let Some(argument) = next_argument(&mut rest) {
+        let mut values: Vec<_> = declared.iter().map(|o| (o.name, Setting::default_of(o.kind))).collect();
+        values.sort_by_key(|row| row.0);
+        Options { values, given: Vec::new() }.with(declared, text)
+    }
+
+    /// Parses further options of the same pass.
+    pub(super) fn with(
+        mut self,
+        declared: &'static [PassOption],
+        mut text: &str,
+    ) -> Result<Options, PipelineError> {
+        while let Some(argument) = next_argument(&mut text) {
             let name = argument.0;
             let Some(option) = declared.iter().find(|o| o.name == name) else {
                 let hint = hint(name, declared.iter().map(|o| o.name));
                 return Err(format!("<Pass-Options-Parser>: no such option {name}{hint}").into());
             };
-            let row = rows.iter_mut().find(|row| row.0 == name).expect("all that are declared are there");
+            let row = self.values.iter_mut().find(|row| row.0 == name).expect("all that are declared are there");
             row.1.set(option, argument.1)?;
-            if !given.contains(&option.name) {
-                given.push(option.name);
+            if !self.given.contains(&option.name) {
+                self.given.push(option.name);
             }
         }
-        Ok(Options { values: rows, given })
+        Ok(self)
     }
 
     /// Whether an option was given, rather than left to its default.

@@ -31,15 +31,17 @@ pub(super) struct Scheduled {
 
 impl Scheduled {
     pub(super) fn new(info: &'static PassInfo, options: &str) -> Result<Scheduled, PipelineError> {
-        let options = Options::parse(info.options, options)?;
+        Scheduled::of(info, Options::parse(info.options, options)?)
+    }
+
+    fn of(info: &'static PassInfo, options: Options) -> Result<Scheduled, PipelineError> {
         let pass = (info.make)(&options)?;
         Ok(Scheduled { info, options, pass, counts: vec![0; info.statistics.len()] })
     }
 
     /// Creates the same pass for another thread.
     pub(super) fn again(&self) -> Scheduled {
-        let pass = (self.info.make)(&self.options).expect("these options made the pass before");
-        Scheduled { info: self.info, options: self.options.clone(), pass, counts: vec![0; self.counts.len()] }
+        Scheduled::of(self.info, self.options.clone()).expect("these options made the pass before")
     }
 }
 
@@ -130,23 +132,24 @@ impl Pipeline {
         self.steps.iter().flat_map(of_step).collect()
     }
 
-    /// Sets options that were not given: `draw` returns `name=value` pairs for a pass and its options. Values that the pass rejects are
-    /// ignored.
-    pub fn vary(&mut self, draw: &mut dyn FnMut(&'static PassInfo, &Options) -> String) {
-        for step in &mut self.steps {
-            match step {
-                PipelineStep::Pass(scheduled) => {
-                    let given = format!("{:#}", scheduled.options);
-                    let given = given.strip_prefix('{').and_then(|text| text.strip_suffix('}')).unwrap_or("");
-                    // Those that were given come last, so that they count.
-                    let text = format!("{} {given}", draw(scheduled.info, &scheduled.options));
-                    if let Ok(varied) = Scheduled::new(scheduled.info, &text) {
-                        **scheduled = varied;
-                    }
-                }
-                PipelineStep::Nested(pipelines) => pipelines.iter_mut().for_each(|pipeline| pipeline.vary(draw)),
+    /// Sets further options: `choose` returns `name=value` pairs for a pass and its options. A pass that rejects its pairs stays as it
+    /// is; the error is that of the first one.
+    pub fn set_options(
+        &mut self,
+        choose: &mut dyn FnMut(&'static PassInfo, &Options) -> String,
+    ) -> Result<(), PipelineError> {
+        let mut set = |step: &mut PipelineStep| match step {
+            PipelineStep::Pass(scheduled) => {
+                let (info, options) = (scheduled.info, &scheduled.options);
+                let options = options.clone().with(info.options, &choose(info, options))?;
+                **scheduled = Scheduled::of(info, options)?;
+                Ok(())
             }
-        }
+            PipelineStep::Nested(pipelines) => {
+                pipelines.iter_mut().map(|pipeline| pipeline.set_options(choose)).fold(Ok(()), Result::and)
+            }
+        };
+        self.steps.iter_mut().map(&mut set).fold(Ok(()), Result::and)
     }
 
     /// Whether the pipeline has no passes.

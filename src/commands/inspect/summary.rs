@@ -1,6 +1,9 @@
 //! Address tables as text.
 
 use super::{TableUser, shown_extents};
+use crate::columns::in_columns;
+use gradus_networks::addr::StaticAccess;
+use gradus_networks::layout::{AddressTable, Addressing, ZERO_PAGE, deltas};
 use gradus_ir::{Attr, Module, OpArgs, Str, Traits};
 use gradus_networks::addr::StaticAccess;
 use gradus_networks::layout::{AddressTable, Addressing, ZERO_PAGE, deltas};
@@ -49,17 +52,14 @@ fn bytes(m: &Module, attr: Attr) -> u64 {
 
 /// Lists all ops that read through tables, by function, and the constants of the program.
 pub(super) fn program(m: &Module, found: &[TableUser]) -> String {
-    let rows: Vec<Vec<String>> = found.iter().map(|one| columns(m, one)).collect();
-    let width = |i: usize| rows.iter().map(|row| row[i].len()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..COLUMNS).map(width).collect();
+    let rows = in_columns(&found.iter().map(|one| columns(m, one)).collect::<Vec<_>>());
     let (mut text, mut function) = (String::new(), None);
-    for (one, row) in found.iter().zip(&rows) {
+    for (one, row) in found.iter().zip(rows.lines()) {
         if function != Some(one.function) {
             function = Some(one.function);
             text += &format!("@{}\n", one.function.map_or("", |name| m.ctx.text(name)));
         }
-        let cells = row.iter().zip(&widths).map(|(cell, &width)| format!("  {cell:width$}"));
-        text += &format!("{}\n", cells.collect::<String>().trim_end());
+        text += &format!("  {row}\n");
     }
     if found.is_empty() {
         text += "no op reads by tables; --target compiles a program to such ops\n";
@@ -67,10 +67,8 @@ pub(super) fn program(m: &Module, found: &[TableUser]) -> String {
     text + &constants(m, found)
 }
 
-const COLUMNS: usize = 6;
-
 /// Returns the columns for an op: number, name, extents, buffer, addresses, tables.
-fn columns(m: &Module, one: &TableUser) -> Vec<String> {
+fn columns(m: &Module, one: &TableUser) -> [String; 6] {
     let mut tables = Tally::default();
     if let Some(args) = m.args(one.op) {
         tables_of(&args).for_each(|attr| tables.add(m, attr));
@@ -79,7 +77,7 @@ fn columns(m: &Module, one: &TableUser) -> Vec<String> {
         Some(reads) => (shown_extents(&reads.table), addresses(&reads)),
         None => ("non-constant tables".into(), String::new()),
     };
-    vec![
+    [
         one.number.to_string(),
         one.name.clone(),
         extents,
