@@ -120,13 +120,14 @@ impl Campaign<'_> {
         let (next, total) = (AtomicU64::new(0), Mutex::new(CampaignStatistics::default()));
         let chunks = (numbers.end - numbers.start).div_ceil(CHUNK);
         let work = || {
+            let mut options = OptionValues::default();
             while let Some(chunk) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&chunk| chunk < chunks) {
                 let first = numbers.start + chunk * CHUNK;
                 // Building the library of a chunk takes time, so the limit is tested before.
                 if !goes_on(first) {
                     break;
                 }
-                let tally = self.chunk(first..(first + CHUNK).min(numbers.end), goes_on, found);
+                let tally = self.chunk(first..(first + CHUNK).min(numbers.end), &mut options, goes_on, found);
                 total.lock().unwrap_or_else(PoisonError::into_inner).add(&tally);
             }
         };
@@ -135,7 +136,7 @@ impl Campaign<'_> {
     }
 
     /// Builds the library of fragments.
-    pub fn library(&self, ctx: &Arc<Context>) -> Library {
+    fn library(&self, ctx: &Arc<Context>, options: &mut OptionValues) -> Library {
         let mut library = Library::new(ctx, self.dialects);
         for (name, text) in self.seeds {
             let read = parse_module(ctx, name, text.clone(), Default::default());
@@ -144,10 +145,10 @@ impl Campaign<'_> {
             }
         }
         if !self.pipelines.is_empty() {
-            let (mut options, mut random) = (OptionValues::new(ctx), Random::of((self.seed, "focus")));
+            let mut random = Random::of((self.seed, "focus"));
             let mut under_test = || {
                 let mut pipeline = self.fixed_pipeline(&mut random)?;
-                options.vary(&mut pipeline, &mut random);
+                options.vary(ctx, &mut pipeline, &mut random);
                 Some(pipeline)
             };
             let mut grown = |n| self.program(&library, u64::MAX - n, &mut InsertionStatistics::default()).module;
@@ -166,20 +167,21 @@ impl Campaign<'_> {
 
     /// Generates the programs of `numbers`, in order, without checking them.
     pub fn programs(&self, numbers: std::ops::Range<u64>, each: &mut dyn FnMut(&Module)) {
-        let library = self.library(&(self.context)());
+        let library = self.library(&(self.context)(), &mut OptionValues::default());
         numbers.for_each(|n| each(&self.program(&library, n, &mut InsertionStatistics::default()).module));
     }
 
     fn chunk(
         &self,
         numbers: std::ops::Range<u64>,
+        options: &mut OptionValues,
         goes_on: &(dyn Fn(u64) -> bool + Sync),
         found: &(dyn Fn(FuzzFailure) + Sync),
     ) -> CampaignStatistics {
         let ctx = (self.context)();
-        let mut library = self.library(&ctx);
+        let mut library = self.library(&ctx, options);
         let mut tally = CampaignStatistics { missing: library.missing().collect(), ..CampaignStatistics::default() };
-        let (mut collected, mut options) = (Collected::default(), OptionValues::new(&ctx));
+        let mut collected = Collected::default();
         for number in numbers.clone() {
             if number > numbers.start && !goes_on(number) {
                 break;
@@ -187,7 +189,7 @@ impl Campaign<'_> {
             let grown = self.program(&library, number, &mut tally.statistics);
             tally.modules += 1;
             tally.ops += grown.module.num_ops() as u64;
-            let pipeline = self.draw_pipeline(number, &mut options);
+            let pipeline = self.draw_pipeline(&ctx, number, options);
             if let Err((title, error)) = self.examine(&grown.module, number, &pipeline, &mut tally) {
                 let text = grown.module.to_text(PrintOptions::default());
                 found(FuzzFailure { number, title, text, pipeline, error });
@@ -253,11 +255,11 @@ impl Campaign<'_> {
     }
 
     /// Returns the pipeline of a program: the fixed one, or one of one to six passes, with drawn options.
-    fn draw_pipeline(&self, number: u64, options: &mut OptionValues) -> String {
+    fn draw_pipeline(&self, ctx: &Arc<Context>, number: u64, options: &mut OptionValues) -> String {
         let mut random = Random::of((self.seed, number, "pipeline"));
         let fixed = self.fixed_pipeline(&mut random);
         let mut pipeline = fixed.unwrap_or_else(|| self.draw_passes(&mut random));
-        options.vary(&mut pipeline, &mut random);
+        options.vary(ctx, &mut pipeline, &mut random);
         format!("{pipeline:#}")
     }
 

@@ -21,20 +21,13 @@ struct Choice {
     with: Option<&'static str>,
 }
 
-/// The values that passes accept for their options, found on demand.
-pub(crate) struct OptionValues {
-    ctx: Arc<Context>,
-    /// By pass and option.
-    known: FxHashMap<(&'static str, &'static str), Vec<Choice>>,
-}
+/// The values that passes accept for their options, by pass and option, found on demand.
+#[derive(Default)]
+pub(crate) struct OptionValues(FxHashMap<(&'static str, &'static str), Vec<Choice>>);
 
 impl OptionValues {
-    pub(crate) fn new(ctx: &Arc<Context>) -> OptionValues {
-        OptionValues { ctx: ctx.clone(), known: FxHashMap::default() }
-    }
-
     /// Draws some of the options that a pipeline leaves to their defaults.
-    pub(crate) fn vary(&mut self, pipeline: &mut Pipeline, random: &mut Random) {
+    pub(crate) fn vary(&mut self, ctx: &Arc<Context>, pipeline: &mut Pipeline, random: &mut Random) {
         if !random.percent(VARIED) {
             return;
         }
@@ -42,7 +35,7 @@ impl OptionValues {
         let _ = pipeline.set_options(&mut |info, options| {
             let mut drawn = String::new();
             for option in info.options.iter().filter(|option| !options.is_given(option.name)) {
-                let choices = self.choices(info, option);
+                let choices = self.choices(ctx, info, option);
                 if !choices.is_empty() && random.percent(DRAWN) {
                     let choice = &choices[random.below(choices.len() as u64) as usize];
                     if choice.with.is_none_or(|with| !options.is_given(with)) {
@@ -54,9 +47,8 @@ impl OptionValues {
         });
     }
 
-    fn choices(&mut self, info: &'static PassInfo, option: &'static PassOption) -> &[Choice] {
-        let ctx = &self.ctx;
-        self.known.entry((info.name, option.name)).or_insert_with(|| {
+    fn choices(&mut self, ctx: &Arc<Context>, info: &'static PassInfo, option: &'static PassOption) -> &[Choice] {
+        self.0.entry((info.name, option.name)).or_insert_with(|| {
             let all = candidates(ctx, info, option);
             all.into_iter().filter_map(|text| choice(ctx, info, option, text)).collect()
         })
@@ -137,12 +129,12 @@ mod tests {
 
     #[test]
     fn drawn_options_are_accepted_and_given_ones_stay() {
-        let mut values = OptionValues::new(&Context::new(&[]));
+        let (ctx, mut values) = (Context::new(&[]), OptionValues::default());
         let mut seen = std::collections::BTreeSet::new();
         for seed in 0..300_u64 {
             let mut pipeline = Pipeline::on("builtin.module");
             pipeline.add(&PASS, "given=7").unwrap();
-            values.vary(&mut pipeline, &mut Random::of(seed));
+            values.vary(&ctx, &mut pipeline, &mut Random::of(seed));
             let text = pipeline.to_string();
             assert!(text.contains("given=7") && !text.contains("factor=0") && !text.contains("factor=-"), "{text}");
             assert!(!text.contains("mode=b") || text.contains("fast=true"), "{text}");
