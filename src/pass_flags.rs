@@ -249,7 +249,7 @@ pub fn actions(matches: &ArgMatches, log: &SharedBuffer) -> Result<Option<Action
     let mut actions = Actions::new();
     let mut wanted = matches.get_flag("mlir-print-debug-counter");
     if let Some(counters) = matches.get_one::<String>("mlir-debug-counter") {
-        actions.set_counters(counters).map_err(|e| Failure::Usage(e.message))?;
+        actions.set_counters(counters).map_err(|e| Failure::Usage(e.into()))?;
         wanted = true;
     }
     let open = |path: &str| if path == "-" { Ok(log.sink()) } else { crate::io::create(path) };

@@ -76,13 +76,7 @@ impl<T: Into<String>> From<T> for ParamError {
     }
 }
 
-impl std::fmt::Display for ParamError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for ParamError {}
+crate::message_error!(ParamError.message);
 
 /// The parameters of a declared type or attribute, as the functions of its declaration get them.
 #[derive(Clone, Copy)]

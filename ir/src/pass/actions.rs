@@ -215,7 +215,7 @@ mod tests {
 
     #[test]
     fn mistakes_in_counters_are_named() {
-        let message = |text| Actions::new().set_counters(text).unwrap_err().message;
+        let message = |text| Actions::new().set_counters(text).unwrap_err().to_string();
         assert!(message("foo=1").ends_with("`-skip` or `-count`, but got`foo`"));
         assert!(message("foo-skip").ends_with("the provided argument was: `foo-skip`"));
         assert!(message("foo-skip=x").ends_with("to be numeric, but got `x`"));

@@ -1,8 +1,5 @@
 //! Errors in pipelines and counters that users write.
 
-use std::error::Error;
-use std::fmt;
-
 /// An error in a pipeline: its syntax, an unknown pass, an option of a pass, or a pass on ops that it does not run on.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PipelineError {
@@ -24,31 +21,10 @@ impl From<String> for PipelineError {
     }
 }
 
-impl fmt::Display for PipelineError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl Error for PipelineError {}
+crate::message_error!(PipelineError.message);
 
 /// An error in the text of debug counters, in MLIR's words.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct CounterError {
-    /// The message.
-    pub message: String,
-}
+pub struct CounterError(String);
 
-impl From<String> for CounterError {
-    fn from(message: String) -> CounterError {
-        CounterError { message }
-    }
-}
-
-impl fmt::Display for CounterError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl Error for CounterError {}
+crate::message_error!(CounterError);

@@ -84,13 +84,7 @@ pub struct ParseError {
     pub message: String,
 }
 
-impl std::fmt::Display for ParseError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for ParseError {}
+crate::message_error!(ParseError.message);
 
 impl ParseError {
     fn new(offset: usize, message: impl Into<String>) -> ParseError {
