@@ -47,23 +47,28 @@ Linear in the number of ops.",
     ..PassInfo::DEFAULT
 };
 
-const PATTERNS: &[Pattern] = &[
-    Pattern { name: "bias-of-product", run: |r, op| bias(r, op, Type::F32).is_some() },
-    Pattern { name: "reshape-of-product", run: |r, op| before_reshape(r, op, Type::F32).is_some() },
-    Pattern { name: "add-to-product", run: |r, op| add_to_product(r, op, Type::F32) },
-    Pattern { name: "relu-of-product", run: |r, op| relu_of_product(r, op, Type::F32) },
-    Pattern { name: "relu-of-concat", run: |r, op| relu_of_concat(r, op, Type::F32) },
-    Pattern { name: "clip-of-product", run: |r, op| clip_of_product(r, op, Type::F32) },
-    Pattern { name: "bias-of-bf16-product", run: |r, op| bias(r, op, Type::BF16).is_some() },
-    Pattern { name: "reshape-of-bf16-product", run: |r, op| before_reshape(r, op, Type::BF16).is_some() },
-    Pattern { name: "add-to-bf16-product", run: |r, op| add_to_product(r, op, Type::BF16) },
-    Pattern { name: "relu-of-bf16-product", run: |r, op| relu_of_product(r, op, Type::BF16) },
-    Pattern { name: "relu-of-bf16-concat", run: |r, op| relu_of_concat(r, op, Type::BF16) },
-    Pattern { name: "clip-of-bf16-product", run: |r, op| clip_of_product(r, op, Type::BF16) },
-];
+/// The patterns on products of element types, each type with what it adds to their names.
+macro_rules! patterns {
+    ($($element:ident $of:literal),+) => { &[$(
+        pattern!(concat!("bias-of-", $of, "product"), bias, $element),
+        pattern!(concat!("reshape-of-", $of, "product"), before_reshape, $element),
+        pattern!(concat!("add-to-", $of, "product"), add_to_product, $element),
+        pattern!(concat!("relu-of-", $of, "product"), relu_of_product, $element),
+        pattern!(concat!("relu-of-", $of, "concat"), relu_of_concat, $element),
+        pattern!(concat!("clip-of-", $of, "product"), clip_of_product, $element),
+    )+] };
+}
+
+macro_rules! pattern {
+    ($name:expr, $run:ident, $element:ident) => {
+        Pattern { name: $name, run: |r, op| $run(r, op, Type::$element).is_some() }
+    };
+}
+
+const PATTERNS: &[Pattern] = patterns![F32 "", BF16 "bf16-"];
 
 /// The patterns that change no rounding.
-const EXACT: &[Pattern] = PATTERNS.split_at(6).0;
+const EXACT: &[Pattern] = patterns![F32 ""];
 
 /// Returns the product of an element type that defines `value`, if `user` is its only user.
 fn product(m: &Module, user: Op, value: Value, element: Type) -> Option<Op> {
@@ -146,9 +151,9 @@ fn bound(m: &Module, product: Op, name: &str) -> Option<f64> {
 }
 
 /// Replaces an op by a copy of the product with new bounds and an optional residual.
-fn replace(r: &mut Rewriter<'_>, op: Op, product: Op, bounds: [Option<f64>; 2], add: Option<Value>) -> bool {
+fn replace(r: &mut Rewriter<'_>, op: Op, product: Op, bounds: [Option<f64>; 2], add: Option<Value>) -> Option<()> {
     let m = r.module();
-    let Some(info) = m.info(product) else { return false };
+    let info = m.info(product)?;
     let mut state = OpState::with_operands_of(m, product);
     state.loc = m.loc(op);
     if let Some(add) = add {
@@ -160,37 +165,34 @@ fn replace(r: &mut Rewriter<'_>, op: Op, product: Op, bounds: [Option<f64>; 2], 
         }
     }
     state.result_types.push(m.value_type(m.result(op, 0)));
-    r.replace_with(op, state).is_ok()
+    r.replace_with(op, state).ok().map(drop)
 }
 
 /// Makes a tensor of an element type the residual of the product that it is added to.
-fn add_to_product(r: &mut Rewriter<'_>, op: Op, element: Type) -> bool {
+fn add_to_product(r: &mut Rewriter<'_>, op: Op, element: Type) -> Option<()> {
     let m = r.module();
-    if AddOp::cast(m, op).is_none() && SumOp::cast(m, op).is_none() {
-        return false;
-    }
-    let (&[a, b], ty) = (m.operands(op), m.value_type(m.result(op, 0))) else { return false };
+    m.is_one_of(op, &[AddOp::INFO, SumOp::INFO]).then_some(())?;
+    let (&[a, b], ty) = (m.operands(op), m.value_type(m.result(op, 0))) else { return None };
     let is_open = |&product: &Op| !has_stage(m, product, "add") && !has_stage_after(m, product, "add");
     let found = [(a, b), (b, a)].into_iter().find_map(|(x, y)| Some((product(m, op, x, element).filter(is_open)?, y)));
-    let Some((product, other)) = found.filter(|_| [a, b].iter().all(|&v| m.value_type(v) == ty)) else { return false };
+    let (product, other) = found.filter(|_| [a, b].iter().all(|&v| m.value_type(v) == ty))?;
     replace(r, op, product, [None, None], Some(other))
 }
 
-fn relu_of_product(r: &mut Rewriter<'_>, op: Op, element: Type) -> bool {
+fn relu_of_product(r: &mut Rewriter<'_>, op: Op, element: Type) -> Option<()> {
     let m = r.module();
-    let relu = ReluOp::cast(m, op);
-    let Some(product) = relu.and_then(|relu| product(m, op, relu.x(m), element)) else { return false };
+    let product = product(m, op, ReluOp::cast(m, op)?.x(m), element)?;
     bounded(r, op, product, [Some(0.0), None])
 }
 
 /// Fuses a relu of a concatenation into each of the concatenated products.
-fn relu_of_concat(r: &mut Rewriter<'_>, op: Op, element: Type) -> bool {
+fn relu_of_concat(r: &mut Rewriter<'_>, op: Op, element: Type) -> Option<()> {
     let m = r.module();
-    let Some(concat) = ReluOp::cast(m, op).and_then(|relu| ConcatOp::defining(m, relu.x(m))) else { return false };
+    let concat = ConcatOp::defining(m, ReluOp::cast(m, op)?.x(m))?;
     let parts = m.operands(concat.0).to_vec();
     let is_product = |&part: &Value| product(m, concat.0, part, element).is_some();
     if !m.has_one_use(m.result(concat.0, 0)) || !parts.iter().all(is_product) {
-        return false;
+        return None;
     }
     let mut all = OpState::like(m, concat.0);
     all.result_types.push(m.value_type(m.result(op, 0)));
@@ -200,34 +202,32 @@ fn relu_of_concat(r: &mut Rewriter<'_>, op: Op, element: Type) -> bool {
         state.operands.push(part);
         state.result_types.push(m.value_type(part));
         // Directly after its product, so that live ranges do not grow.
-        let Some(next) = m.defining_op(part).and_then(|product| m.next_op(product)) else { return false };
-        let Ok(relu) = r.create_before(next, state) else { return false };
+        let next = m.next_op(m.defining_op(part)?)?;
+        let relu = r.create_before(next, state).ok()?;
         all.operands.push(r.module().result(relu, 0));
     }
-    r.replace_with(op, all).is_ok()
+    r.replace_with(op, all).ok().map(drop)
 }
 
-fn clip_of_product(r: &mut Rewriter<'_>, op: Op, element: Type) -> bool {
+fn clip_of_product(r: &mut Rewriter<'_>, op: Op, element: Type) -> Option<()> {
     let m = r.module();
-    let Some(clip) = ClipOp::cast(m, op) else { return false };
-    let product = product(m, op, clip.x(m), element);
-    let (Some(product), Some(bounds)) = (product, clip.constant_bounds(m)) else { return false };
-    bounded(r, op, product, bounds)
+    let clip = ClipOp::cast(m, op)?;
+    bounded(r, op, product(m, op, clip.x(m), element)?, clip.constant_bounds(m)?)
 }
 
 /// Replaces an op by the product with its clamp composed with `low` and `high`.
-fn bounded(r: &mut Rewriter<'_>, op: Op, product: Op, [low, high]: [Option<f64>; 2]) -> bool {
+fn bounded(r: &mut Rewriter<'_>, op: Op, product: Op, [low, high]: [Option<f64>; 2]) -> Option<()> {
     let m = r.module();
     let own = ["low", "high"].map(|name| bound(m, product, name));
     // A bound that is NaN makes every result NaN.
     if has_stage_after(m, product, "high") || [low, high].into_iter().chain(own).flatten().any(f64::is_nan) {
-        return false;
+        return None;
     }
     // The later clamp also bounds the earlier bounds. Equal bounds would keep a zero of the other sign.
     let within = |x: f64| x.max(low.unwrap_or(f64::NEG_INFINITY)).min(high.unwrap_or(f64::INFINITY));
     let [low, high] = [own[0].map(within).or(low), own[1].map(within).or(high)];
     if low.zip(high).is_some_and(|(low, high)| low >= high) {
-        return false;
+        return None;
     }
     replace(r, op, product, [low, high], None)
 }
