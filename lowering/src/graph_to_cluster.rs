@@ -27,7 +27,7 @@ mod sync;
 mod tests;
 
 use crate::emit::Emitter;
-use crate::partition::{Level, OFFLOAD, Programs, functions, levels, offload};
+use crate::partition::{Level, OFFLOAD, Programs, levels, offload, refuse_outside_functions};
 use compile::{Compiled, Settings};
 use gradus_cost::CostModel;
 use gradus_ir::pass::{FloatChange, OptionKind, PassOption, Rewrites};
@@ -155,7 +155,7 @@ impl Pass for GraphToCluster {
             let clusters = u32::try_from(self.clusters).ok().filter(|n| (1..=all).contains(n));
             machine.clusters = clusters.ok_or_else(|| fail(m, format!("the machine has 1 to {all} clusters")))?;
         }
-        for (function, block) in functions(m, root, cx) {
+        for (function, block) in refuse_outside_functions(m, root, cx) {
             convert(m, function, block, (&machine, self.settings), cx)?;
         }
         Ok(())

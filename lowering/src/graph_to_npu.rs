@@ -42,7 +42,7 @@ mod timeline;
 mod view;
 
 use crate::emit::Emitter;
-use crate::partition::{Level, OFFLOAD, Programs, functions, levels, offload};
+use crate::partition::{Level, OFFLOAD, Programs, levels, offload, refuse_outside_functions};
 pub use extent::{Extent, Space, extents};
 use gradus_cost::CostModel;
 use gradus_ir::pass::{FloatChange, OptionKind, PassOption, Rewrites};
@@ -200,7 +200,7 @@ impl Pass for GraphToNpu {
         let model = CostModel::named(&m.ctx, &self.target).map_err(|e| fail(m, e.to_string()))?;
         let description = model.machine(&m.ctx).map_err(|e| fail(m, e.to_string()))?;
         let machine = machine(&description).map_err(|e| fail(m, e))?;
-        for (function, block) in functions(m, root, cx) {
+        for (function, block) in refuse_outside_functions(m, root, cx) {
             self.convert(m, function, block, &machine, cx)?;
         }
         Ok(())

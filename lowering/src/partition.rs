@@ -26,8 +26,8 @@ pub(crate) fn is_of_network(m: &Module, op: Op) -> bool {
     m.ctx.op_dialect(m.name(op)) == graph::DIALECT.name && !m.has_trait(op, Traits::CONSTANT_LIKE)
 }
 
-/// Returns the functions of one block, with it, and refuses the ops of networks that are elsewhere.
-pub(crate) fn functions(m: &Module, root: Op, cx: &mut PassContext<'_>) -> Vec<(Op, Block)> {
+/// Refuses the ops of networks outside of functions of one block. Returns these functions, each with its block.
+pub(crate) fn refuse_outside_functions(m: &Module, root: Op, cx: &mut PassContext<'_>) -> Vec<(Op, Block)> {
     let (mut found, mut inside) = (Vec::new(), FxHashSet::default());
     for op in m.ops_under(root) {
         let mut blocks = m.regions(op).iter().flat_map(|&region| m.region_blocks(region));
