@@ -27,15 +27,11 @@ mod sync;
 mod tests;
 
 use crate::emit::Emitter;
-use crate::partition::{Level, OFFLOAD, Programs, levels, offload, refuse_outside_functions};
+use crate::offload::{Accelerator, Level, OFFLOAD, Programs, machine_of, offload, set_parameters};
 use compile::{Compiled, Settings};
-use gradus_cost::CostModel;
-use gradus_ir::pass::{FloatChange, OptionKind, PassOption, Rewrites};
-use gradus_ir::symbols::symbol_name;
-use gradus_ir::{
-    Block, Builder, Diagnostic, Loc, Module, Op, OpInfo, Pass, PassContext, PassInfo, Refusal, Traits, Value,
-};
 use gradus_machines::cluster;
+use gradus_ir::pass::{FloatChange, OptionKind, PassOption, Rewrites};
+use gradus_ir::{Attr, Builder, Diagnostic, Loc, Module, Op, OpInfo, Pass, PassContext, PassInfo, Refusal, Value};
 use gradus_simulators::cluster::ClusterMachine;
 use network::{Layer, Role};
 use read::{OPS, Reader};
@@ -136,10 +132,7 @@ pub fn ops() -> impl Iterator<Item = &'static OpInfo> {
 /// A number is missing or out of range.
 pub fn machine(description: &gradus_cost::Machine) -> Result<ClusterMachine, String> {
     let mut machine = ClusterMachine::default();
-    for (key, field) in machine.parameters() {
-        let value = description.value(key).map_err(|e| e.to_string())?;
-        *field = u32::try_from(value).map_err(|_| format!("'{key}' is too large"))?;
-    }
+    set_parameters(machine.parameters(), description)?;
     machine.check().map_err(str::to_owned)?;
     Ok(machine)
 }
@@ -147,103 +140,104 @@ pub fn machine(description: &gradus_cost::Machine) -> Result<ClusterMachine, Str
 impl Pass for GraphToCluster {
     fn run(&mut self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
         let fail = |m: &Module, why: String| Diagnostic::error(m.loc(root), why);
-        let model = CostModel::named(&m.ctx, &self.target).map_err(|e| fail(m, e.to_string()))?;
-        let description = model.machine(&m.ctx).map_err(|e| fail(m, e.to_string()))?;
-        let mut machine = machine(&description).map_err(|e| fail(m, e))?;
+        let mut machine = machine_of(m, &self.target, machine).map_err(|why| fail(m, why))?;
         if self.clusters != 0 {
             let all = machine.clusters;
             let clusters = u32::try_from(self.clusters).ok().filter(|n| (1..=all).contains(n));
             machine.clusters = clusters.ok_or_else(|| fail(m, format!("the machine has 1 to {all} clusters")))?;
         }
-        for (function, block) in refuse_outside_functions(m, root, cx) {
-            convert(m, function, block, (&machine, self.settings), cx)?;
-        }
-        Ok(())
+        offload(m, root, &Clusters { machine, settings: self.settings }, cx)
     }
 }
 
-/// A program with the ops that it replaces.
-struct OffloadedProgram {
-    level: Level,
+/// The clusters as a pass uses them.
+struct Clusters {
+    machine: ClusterMachine,
+    settings: Settings,
+}
+
+/// A program with the values that it reads and computes.
+struct ClusterCall {
     operands: Vec<Value>,
     results: Vec<Value>,
     layers: usize,
-    compiled: Option<Compiled>,
+    compiled: Compiled,
 }
 
-/// Compiles the ops of a function.
-fn convert(
-    m: &mut Module,
-    function: Op,
-    block: Block,
-    (machine, settings): (&ClusterMachine, Settings),
-    cx: &mut PassContext<'_>,
-) -> Result<(), Diagnostic> {
-    let mut compile = |host: &FxHashSet<Op>, cx: &mut PassContext<'_>| {
-        compile_all(m, block, (machine, settings), host, &mut |n| cx.progress("candidates", n))
-    };
-    let parts = offload(m, block, cx, &|op| read::check(m, op), &mut compile, |part| &part.level.machine);
-    let Some(end) = m.terminator(block).filter(|_| !parts.is_empty()) else { return Ok(()) };
-    // New values of results that later programs may read, by the old ones.
-    let mut renamed = FxHashMap::default();
-    for part in parts {
-        if let Some(compiled) = &part.compiled {
-            report(m, &part, compiled, cx);
-            emit_call(m, (function, end), machine, (&part, compiled), &mut renamed)?;
-        }
-        part.level.host.iter().for_each(|&op| m.move_before(op, end));
-        part.level.machine.iter().rev().for_each(|&op| m.erase_op(op));
+impl Accelerator for Clusters {
+    type Program = ClusterCall;
+
+    const PREFIX: &'static str = "cluster";
+
+    fn check(&self, m: &Module, op: Op) -> Result<(), Refusal> {
+        read::check(m, op)
     }
-    Ok(())
-}
 
-/// Counts a program, and explains its choices.
-fn report(m: &Module, part: &OffloadedProgram, compiled: &Compiled, cx: &mut PassContext<'_>) {
-    cx.count("num-programs", 1);
-    cx.count("num-layers", part.layers as u64);
-    cx.count("num-records", compiled.program.records.iter().map(|records| records.len() as u64).sum());
-    cx.count("num-candidates", compiled.candidates.len() as u64);
-    let best = compiled.estimate.cycles;
-    let (tiled, spilled) = (compiled.choices.groups.iter().filter(|g| g.tiles > 1), compiled.choices.in_ddr.iter());
-    let cycles = |cycles: Option<u64>| cycles.map_or("too large".to_owned(), |n| n.to_string());
-    let candidates = compiled.candidates.iter().map(|(name, n)| format!("{name}: {}", cycles(*n)));
-    let text = format!(
-        "{} layers in {} steps take about {best} cycles, bound {}; {} groups of layers are executed by tiles, {} features go to DDR; \
-         {} bytes of a cluster are used, {} are live at once; candidates, with their cycles: {}",
-        part.layers,
-        compiled.schedule.steps.len(),
-        compiled.estimate.bound(),
-        tiled.count(),
-        spilled.filter(|in_ddr| **in_ddr).count(),
-        compiled.memory.peak,
-        compiled.memory.lower_bound,
-        candidates.collect::<Vec<_>>().join("; "),
-    );
-    if let Some(&first) = part.level.machine.first() {
-        cx.emit(Diagnostic::remark(m.loc(first), text));
+    fn compile(&self, m: &Module, levels: &[Level], cx: &mut PassContext<'_>) -> Programs<ClusterCall> {
+        levels.iter().map(|level| compile_level(m, level, self, &mut |n| cx.progress("candidates", n))).collect()
+    }
+
+    fn report(&self, m: &Module, level: &Level, program: &ClusterCall, cx: &mut PassContext<'_>) {
+        let compiled = &program.compiled;
+        cx.count("num-layers", program.layers as u64);
+        cx.count("num-records", compiled.program.records.iter().map(|records| records.len() as u64).sum());
+        cx.count("num-candidates", compiled.candidates.len() as u64);
+        let best = compiled.estimate.cycles;
+        let (tiled, spilled) = (compiled.choices.groups.iter().filter(|g| g.tiles > 1), compiled.choices.in_ddr.iter());
+        let cycles = |cycles: Option<u64>| cycles.map_or("too large".to_owned(), |n| n.to_string());
+        let candidates = compiled.candidates.iter().map(|(name, n)| format!("{name}: {}", cycles(*n)));
+        let text = format!(
+            "{} layers in {} steps take about {best} cycles, bound {}; {} groups of layers are executed by tiles, {} features go to DDR; \
+             {} bytes of a cluster are used, {} are live at once; candidates, with their cycles: {}",
+            program.layers,
+            compiled.schedule.steps.len(),
+            compiled.estimate.bound(),
+            tiled.count(),
+            spilled.filter(|in_ddr| **in_ddr).count(),
+            compiled.memory.peak,
+            compiled.memory.lower_bound,
+            candidates.collect::<Vec<_>>().join("; "),
+        );
+        cx.emit(Diagnostic::remark(m.loc(level.machine[0]), text));
+    }
+
+    fn define(&self, b: &mut Builder<'_>, name: &str, level: &Level, program: &ClusterCall) -> Option<()> {
+        let (loc, code) = (b.module.loc(level.machine[0]), &program.compiled.program);
+        // A compute record has the location of its op.
+        let sources = program.compiled.sources.iter();
+        let locations: Vec<Loc> = sources.map(|&source| b.module.loc(level.machine[source])).collect();
+        let location = |cluster: usize, index: usize| {
+            let task = code.records[cluster][index].task();
+            task.and_then(|task| locations.get(task as usize)).copied().unwrap_or(loc)
+        };
+        cluster::NewProgram { name, machine: &self.machine, code }.build_with(b, loc, location);
+        Some(())
+    }
+
+    fn call(
+        &self,
+        e: &mut Emitter<'_, '_>,
+        callee: Attr,
+        program: &ClusterCall,
+        renamed: &FxHashMap<Value, Value>,
+    ) -> Option<Vec<(Value, Value)>> {
+        let operands: Vec<Value> = program.operands.iter().map(|v| *renamed.get(v).unwrap_or(v)).collect();
+        let types: Vec<_> = program.results.iter().map(|&v| e.m().value_type(v)).collect();
+        let call = e.op("cluster.call", &[&operands], &[("callee", callee)], &types)?;
+        Some(program.results.iter().copied().zip(e.m().results(call)).collect())
     }
 }
 
-/// Compiles the programs of all levels, or returns an op that the clusters do not compute.
-fn compile_all(
-    m: &Module,
-    block: Block,
-    how: (&ClusterMachine, Settings),
-    host: &FxHashSet<Op>,
-    progress: &mut dyn FnMut(u64),
-) -> Programs<OffloadedProgram> {
-    levels(m, block, host).into_iter().map(|level| compile_level(m, level, how, progress)).collect()
-}
-
+/// Compiles a level, or returns an op that the clusters do not compute.
 fn compile_level(
     m: &Module,
-    level: Level,
-    (machine, settings): (&ClusterMachine, Settings),
+    level: &Level,
+    Clusters { machine, settings }: &Clusters,
     progress: &mut dyn FnMut(u64),
-) -> Result<OffloadedProgram, (Op, Refusal)> {
+) -> Result<ClusterCall, (Op, Refusal)> {
     let ops: FxHashSet<Op> = level.machine.iter().copied().collect();
     let kept = |value: Value| m.uses(value).any(|(user, _)| !ops.contains(&user));
-    let mut reader = Reader::new(m, settings, &kept);
+    let mut reader = Reader::new(m, *settings, &kept);
     let mut operands = Vec::new();
     for &op in &level.machine {
         for &value in m.operands(op) {
@@ -267,60 +261,10 @@ fn compile_level(
     }
     let net = reader.finish();
     let layers = net.layers.len();
-    let compiled = match net.layers.iter().all(Layer::is_copy) {
-        true => None,
-        false => Some(
-            compile(&net, machine, settings, progress).map_err(|(source, refusal)| (level.machine[source], refusal))?,
-        ),
-    };
-    if compiled.is_none() && !level.machine.is_empty() {
+    if net.layers.iter().all(Layer::is_copy) {
         return Err((level.machine[0], "a program that computes nothing".into()));
     }
-    Ok(OffloadedProgram { level, operands, results, layers, compiled })
-}
-
-/// Creates a program and its call.
-fn emit_call(
-    m: &mut Module,
-    (function, end): (Op, Op),
-    machine: &ClusterMachine,
-    (part, compiled): (&OffloadedProgram, &Compiled),
-    renamed: &mut FxHashMap<Value, Value>,
-) -> Result<(), Diagnostic> {
-    let first = part.level.machine[0];
-    let fail = |m: &Module| Diagnostic::error(m.loc(first), "the program cannot be created");
-    let name = define(m, function, machine, &part.level.machine, compiled).ok_or_else(|| fail(m))?;
-    let operands: Vec<Value> = part.operands.iter().map(|v| renamed.get(v).copied().unwrap_or(*v)).collect();
-    let types: Vec<_> = part.results.iter().map(|&v| m.value_type(v)).collect();
-    let mut b = Builder::before(m, end);
-    let mut e = Emitter::of(&mut b, first);
-    let callee = e.m().ctx.symbol_attr(&name);
-    let call = e.op("cluster.call", &[&operands], &[("callee", callee)], &types).ok_or_else(|| fail(m))?;
-    let news: Vec<Value> = m.results(call).collect();
-    for (&old, new) in part.results.iter().zip(news) {
-        m.replace_all_uses(old, new);
-        renamed.insert(old, new);
-    }
-    Ok(())
-}
-
-/// Defines the program in the symbol table around a function. Returns its name.
-fn define(m: &mut Module, function: Op, machine: &ClusterMachine, ops: &[Op], compiled: &Compiled) -> Option<String> {
-    let first = *ops.first()?;
-    let table = std::iter::successors(m.parent_op(function), |&op| m.parent_op(op))
-        .find(|&op| m.has_trait(op, Traits::SYMBOL_TABLE))?;
-    let block = m.entry(*m.regions(table).first()?)?;
-    let used: FxHashSet<String> =
-        m.block_ops(block).filter_map(|op| Some(m.ctx.text(symbol_name(m, op)?).to_owned())).collect();
-    let name = (0..).map(|i| format!("cluster{i}")).find(|name| !used.contains(name))?;
-    let (loc, code) = (m.loc(first), &compiled.program);
-    // A compute record has the location of its op.
-    let locations: Vec<Loc> = compiled.sources.iter().map(|&source| m.loc(ops[source])).collect();
-    let location = |cluster: usize, index: usize| {
-        let task = code.records[cluster][index].task();
-        task.and_then(|task| locations.get(task as usize)).copied().unwrap_or(loc)
-    };
-    let mut b = Builder::at_end(m, block);
-    cluster::NewProgram { name: &name, machine, code }.build_with(&mut b, loc, location);
-    Some(name)
+    let compiled = compile(&net, machine, *settings, progress);
+    let compiled = compiled.map_err(|(source, refusal)| (level.machine[source], refusal))?;
+    Ok(ClusterCall { operands, results, layers, compiled })
 }

@@ -42,14 +42,14 @@ mod timeline;
 mod view;
 
 use crate::emit::Emitter;
-use crate::partition::{Level, OFFLOAD, Programs, levels, offload, refuse_outside_functions};
+use crate::offload::{Accelerator, Level, OFFLOAD, Programs, machine_of, offload};
 pub use extent::{Extent, Space, extents};
 use gradus_cost::CostModel;
+use gradus_networks::graph::QLinearMulOp;
+use gradus_machines::npu;
 use gradus_ir::pass::{FloatChange, OptionKind, PassOption, Rewrites};
-use gradus_ir::symbols::symbol_name;
 use gradus_ir::{
-    Block, Builder, DType, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Refusal, Tensor,
-    Traits, Value,
+    Attr, Builder, DType, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Refusal, Tensor, Value,
 };
 use gradus_machines::npu;
 use gradus_networks::graph::QLinearMulOp;
@@ -196,81 +196,103 @@ pub fn ops() -> impl Iterator<Item = &'static OpInfo> {
 
 impl Pass for GraphToNpu {
     fn run(&mut self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
-        let fail = |m: &Module, why: String| Diagnostic::error(m.loc(root), why);
-        let model = CostModel::named(&m.ctx, &self.target).map_err(|e| fail(m, e.to_string()))?;
-        let description = model.machine(&m.ctx).map_err(|e| fail(m, e.to_string()))?;
-        let machine = machine(&description).map_err(|e| fail(m, e))?;
-        for (function, block) in refuse_outside_functions(m, root, cx) {
-            self.convert(m, function, block, &machine, cx)?;
-        }
-        Ok(())
-    }
-}
-
-impl GraphToNpu {
-    /// Compiles the ops of a function.
-    fn convert(
-        &self,
-        m: &mut Module,
-        function: Op,
-        block: Block,
-        machine: &NpuMachine,
-        cx: &mut PassContext<'_>,
-    ) -> Result<(), Diagnostic> {
+        let machine = machine_of(m, &self.target, machine).map_err(|why| Diagnostic::error(m.loc(root), why))?;
         let setting = Setting {
-            machine,
+            machine: &machine,
             allow_steps: self.allow_steps,
             weights: self.weights,
             mode: self.mode,
             pads_rows: self.without != "skewed-rows",
         };
-        let check = |op: Op| match self.without == "multiplies" && QLinearMulOp::cast(m, op).is_some() {
+        offload(m, root, &Npu { setting, multiplies: self.without != "multiplies" }, cx)
+    }
+}
+
+/// The npu as a pass uses it.
+struct Npu<'a> {
+    setting: Setting<'a>,
+    /// Whether it computes products of two tensors.
+    multiplies: bool,
+}
+
+impl Accelerator for Npu<'_> {
+    type Program = (Read, CompiledNetwork);
+
+    const PREFIX: &'static str = "npu";
+
+    fn check(&self, m: &Module, op: Op) -> Result<(), Refusal> {
+        match !self.multiplies && QLinearMulOp::cast(m, op).is_some() {
             true => Err("products of two tensors are left out".into()),
             false => read::check(m, op),
-        };
-        let mut compile = |host: &FxHashSet<Op>, _: &mut PassContext<'_>| compile_all(m, block, &setting, host);
-        let compiled = offload(m, block, cx, &check, &mut compile, |compiled| &compiled.ops);
-        let Some(end) = m.terminator(block).filter(|_| !compiled.is_empty()) else { return Ok(()) };
-        let mut renamed = FxHashMap::default();
-        for level in compiled {
-            for (op, pairs) in &level.read.steps {
-                let what = m.name_text(*op);
-                let why = format!("'{what}' is a step from the reference for {pairs} of 65,536 pairs of bytes");
-                cx.emit(Diagnostic::remark(m.loc(*op), why));
-            }
-            if !level.ops.is_empty() {
-                cx.count("num-programs", 1);
-                cx.count("num-layers", level.read.net.layers.len() as u64);
-                cx.count("num-instructions", level.program.instructions.len() as u64);
-                emit(m, function, end, machine, &level, &mut renamed)?;
-            }
-            level.host.iter().for_each(|&op| m.move_before(op, end));
-            level.ops.iter().rev().for_each(|&op| m.erase_op(op));
         }
-        Ok(())
     }
-}
 
-/// A program of a level with the values that it reads and computes.
-struct Compiled {
-    ops: Vec<Op>,
-    host: Vec<Op>,
-    read: Read,
-    program: CompiledNetwork,
-}
-
-/// Compiles the programs of all levels, or returns an op that the machine does not compute.
-fn compile_all(m: &Module, block: Block, setting: &Setting<'_>, host: &FxHashSet<Op>) -> Programs<Compiled> {
-    let mut all = Vec::new();
-    for level in levels(m, block, host) {
-        let read = read_level(m, setting, &level)?;
-        all.push((level, read));
+    fn compile(&self, m: &Module, levels: &[Level], _: &mut PassContext<'_>) -> Programs<Self::Program> {
+        let read: Vec<Read> =
+            levels.iter().map(|level| read_level(m, &self.setting, level)).collect::<Result<_, _>>()?;
+        let compile = |(read, level): (Read, &Level)| {
+            let program = compile(&read.net, self.setting.machine).map_err(|refusal| (level.machine[0], refusal))?;
+            Ok((read, program))
+        };
+        read.into_iter().zip(levels).map(compile).collect()
     }
-    let compile = |(level, read): (Level, Read)| {
-        let program = compile(&read.net, setting.machine).map_err(|refusal| (level.machine[0], refusal))?;
-        Ok(Compiled { ops: level.machine, host: level.host, read, program })
-    };
-    all.into_iter().map(compile).collect()
+
+    fn report(&self, m: &Module, _: &Level, (read, program): &Self::Program, cx: &mut PassContext<'_>) {
+        for (op, pairs) in &read.steps {
+            let what = m.name_text(*op);
+            let why = format!("'{what}' is a step from the reference for {pairs} of 65,536 pairs of bytes");
+            cx.emit(Diagnostic::remark(m.loc(*op), why));
+        }
+        cx.count("num-layers", read.net.layers.len() as u64);
+        cx.count("num-instructions", program.instructions.len() as u64);
+    }
+
+    fn define(&self, b: &mut Builder<'_>, name: &str, level: &Level, (read, program): &Self::Program) -> Option<()> {
+        let places = |id: FeatureId| program.steps.ddr[id].map(|at| at as i64);
+        let operands = read.operands.iter().map(|&(_, id, _)| places(id)).collect::<Option<Vec<i64>>>()?;
+        let results = read.results.iter().map(|&id| places(id)).collect::<Option<Vec<i64>>>()?;
+        let loc = b.module.loc(level.machine[0]);
+        let constants = Tensor::new(DType::U8, vec![program.constants.len()], program.constants.clone().into()).ok()?;
+        let new = npu::NewProgram {
+            name,
+            machine: self.setting.machine,
+            instructions: &program.instructions,
+            constants: &constants,
+            ddr_bytes: program.steps.ddr_bytes as i64,
+            operands: &operands,
+            results: &results,
+            bubbles: read.net.bubbles_dropped(self.setting.machine),
+        };
+        new.build(b, loc);
+        Some(())
+    }
+
+    fn call(
+        &self,
+        e: &mut Emitter<'_, '_>,
+        callee: Attr,
+        (read, _): &Self::Program,
+        renamed: &FxHashMap<Value, Value>,
+    ) -> Option<Vec<(Value, Value)>> {
+        let mut values = Vec::new();
+        for &(value, id, packing) in &read.operands {
+            let value = *renamed.get(&value).unwrap_or(&value);
+            values.push(host::pack(e, value, &read.net.features[id], packing)?);
+        }
+        let of_result = |id: usize| {
+            let (old, _, view) = read.values.iter().find(|(_, i, _)| read.results[*i] == id)?;
+            Some(host::Result { feature: &read.net.features[id], value: *old, view })
+        };
+        let packed = read.results.iter().map(|&id| of_result(id)?.packed_type(e.m()));
+        let types = packed.collect::<Option<Vec<_>>>()?;
+        let call = e.op("npu.call", &[&values], &[("callee", callee)], &types)?;
+        let results: Vec<Value> = e.m().results(call).collect();
+        let new = read.values.iter().map(|(old, i, view)| {
+            let first = of_result(read.results[*i])?;
+            Some((*old, first.unpack(e, results[*i], *old, view)?))
+        });
+        new.collect()
+    }
 }
 
 /// Reads the ops of a level.
@@ -286,78 +308,4 @@ fn read_level(m: &Module, setting: &Setting<'_>, level: &Level) -> Result<Read, 
         }
     }
     Ok(reader.finish())
-}
-
-/// Creates a program and its call. `renamed`: new values of results of earlier programs.
-fn emit(
-    m: &mut Module,
-    function: Op,
-    end: Op,
-    machine: &NpuMachine,
-    level: &Compiled,
-    renamed: &mut FxHashMap<Value, Value>,
-) -> Result<(), Diagnostic> {
-    let first = level.ops[0];
-    let fail = |m: &Module| Diagnostic::error(m.loc(first), "the program cannot be created");
-    let name = define(m, function, machine, level).ok_or_else(|| fail(m))?;
-    let mut b = Builder::before(m, end);
-    let mut e = Emitter::of(&mut b, first);
-    let read = &level.read;
-    let mut call = || {
-        let mut values = Vec::new();
-        for &(value, id, packing) in &read.operands {
-            let value = *renamed.get(&value).unwrap_or(&value);
-            values.push(host::pack(&mut e, value, &read.net.features[id], packing)?);
-        }
-        let of_result = |id: usize| {
-            let (old, _, view) = read.values.iter().find(|(_, i, _)| read.results[*i] == id)?;
-            Some(host::Result { feature: &read.net.features[id], value: *old, view })
-        };
-        let mut types = Vec::new();
-        for &id in &read.results {
-            types.push(of_result(id)?.packed_type(e.m())?);
-        }
-        let callee = e.m().ctx.symbol_attr(&name);
-        let call = e.op("npu.call", &[&values], &[("callee", callee)], &types)?;
-        let results: Vec<Value> = e.m().results(call).collect();
-        for (old, i, view) in &read.values {
-            let first = of_result(read.results[*i])?;
-            renamed.insert(*old, first.unpack(&mut e, results[*i], *old, view)?);
-        }
-        Some(())
-    };
-    call().ok_or_else(|| fail(m))?;
-    for (old, ..) in &read.values {
-        m.replace_all_uses(*old, renamed[old]);
-    }
-    Ok(())
-}
-
-/// Defines the program in the symbol table around a function. Returns its name.
-fn define(m: &mut Module, function: Op, machine: &NpuMachine, level: &Compiled) -> Option<String> {
-    let table = std::iter::successors(m.parent_op(function), |&op| m.parent_op(op))
-        .find(|&op| m.has_trait(op, Traits::SYMBOL_TABLE))?;
-    let block = m.entry(*m.regions(table).first()?)?;
-    let used: FxHashSet<String> =
-        m.block_ops(block).filter_map(|op| Some(m.ctx.text(symbol_name(m, op)?).to_owned())).collect();
-    let name = (0..).map(|i| format!("npu{i}")).find(|name| !used.contains(name))?;
-    let places = |id: FeatureId| level.program.steps.ddr[id].map(|at| at as i64);
-    let operands = level.read.operands.iter().map(|&(_, id, _)| places(id)).collect::<Option<Vec<i64>>>()?;
-    let results = level.read.results.iter().map(|&id| places(id)).collect::<Option<Vec<i64>>>()?;
-    let loc = m.loc(level.ops[0]);
-    let constants =
-        Tensor::new(DType::U8, vec![level.program.constants.len()], level.program.constants.clone().into()).ok()?;
-    let mut b = Builder::at_end(m, block);
-    let program = npu::NewProgram {
-        name: &name,
-        machine,
-        instructions: &level.program.instructions,
-        constants: &constants,
-        ddr_bytes: level.program.steps.ddr_bytes as i64,
-        operands: &operands,
-        results: &results,
-        bubbles: level.read.net.bubbles_dropped(machine),
-    };
-    program.build(&mut b, loc);
-    Some(name)
 }

@@ -9,14 +9,11 @@ mod im2col;
 mod product;
 
 use crate::emit::Emitter;
-use crate::partition::is_of_network;
-use gradus_ir::pass::{OptionKind, PassOption, Rewrites};
-use gradus_ir::symbols::symbol_name;
-use gradus_ir::{
-    Attr, Builder, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Refusal, Traits, Value,
-};
-use gradus_machines::nna::{CallOp, MatMulOp, define};
+use crate::offload::{is_of_network, place};
 use gradus_networks::graph::{ConvIntegerOp, MatMulIntegerOp, QLinearConvOp, QLinearMatMulOp};
+use gradus_machines::nna::{CallOp, MatMulOp, define};
+use gradus_ir::pass::{OptionKind, PassOption, Rewrites};
+use gradus_ir::{Attr, Builder, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Refusal, Value};
 use gradus_simulators::nna::{Layout, LoopOrder, Mapping, NnaMachine, ProductPlan, ProductProgram, Shape};
 use product::Lowered;
 
@@ -209,13 +206,7 @@ impl MatMulToNna {
 
     /// Defines a program in the symbol table around an op. Returns its symbol.
     fn define(&self, m: &mut Module, op: Op, product: &ProductProgram) -> Option<Attr> {
-        let table = std::iter::successors(m.parent_op(op), |&op| m.parent_op(op))
-            .find(|&op| m.has_trait(op, Traits::SYMBOL_TABLE))?;
-        let block = m.entry(*m.regions(table).first()?)?;
-        let is_used = |m: &Module, name: &str| {
-            m.block_ops(block).any(|op| symbol_name(m, op).is_some_and(|have| m.ctx.text(have) == name))
-        };
-        let name = (0..).map(|i| format!("nna{i}")).find(|name| !is_used(m, name))?;
+        let (block, name) = place(m, op, "nna")?;
         let loc = m.loc(op);
         define(m, block, &name, product, &self.machine, loc);
         Some(m.ctx.symbol_attr(&name))
