@@ -1,6 +1,76 @@
 //! Operands as lowerings require them: constants, extents and quantizations, or the reason why they are not.
 
-use gradus_ir::{DType, Module, Refusal, Tensor, Value};
+use gradus_dialects::graph::{ConvIntegerOp, MatMulIntegerOp, QLinearConvOp, QLinearMatMulOp};
+use gradus_ir::{DType, Module, Op, OpDecl, Refusal, Tensor, Value};
+use gradus_reference_kernels::shape::Window;
+
+/// A product of integers: a convolution or a matrix product.
+pub(crate) struct IntegerProduct {
+    /// The factors: an image and filters, or two matrices.
+    pub(crate) factors: [Value; 2],
+    /// Their zero points, 0 where absent.
+    pub(crate) zeros: [Option<Value>; 2],
+    /// The summand of each filter.
+    pub(crate) bias: Option<Value>,
+    /// The scales of the factors and of the result, and the zero point of the result, if sums are requantized.
+    pub(crate) requantization: Option<([Value; 3], Value)>,
+    /// Whether it is a convolution.
+    pub(crate) is_conv: bool,
+}
+
+impl IntegerProduct {
+    /// Returns the product that an op is.
+    pub(crate) fn of(m: &Module, op: Op) -> Option<IntegerProduct> {
+        let (mut bias, mut requantization) = (None, None);
+        let (factors, zeros, is_conv) = if let Some(op) = ConvIntegerOp::cast(m, op) {
+            ([op.x(m), op.w(m)], [op.x_zero_point(m), op.w_zero_point(m)], true)
+        } else if let Some(op) = MatMulIntegerOp::cast(m, op) {
+            ([op.a(m), op.b(m)], [op.a_zero_point(m), op.b_zero_point(m)], false)
+        } else if let Some(op) = QLinearConvOp::cast(m, op) {
+            bias = op.b(m);
+            requantization = Some(([op.x_scale(m), op.w_scale(m), op.y_scale(m)], op.y_zero_point(m)));
+            ([op.x(m), op.w(m)], [op.x_zero_point(m), op.w_zero_point(m)].map(Some), true)
+        } else {
+            let op = QLinearMatMulOp::cast(m, op)?;
+            requantization = Some(([op.a_scale(m), op.b_scale(m), op.y_scale(m)], op.y_zero_point(m)));
+            ([op.a(m), op.b(m)], [op.a_zero_point(m), op.b_zero_point(m)].map(Some), false)
+        };
+        Some(IntegerProduct { factors, zeros, bias, requantization, is_conv })
+    }
+}
+
+/// Returns the factors of a requantization, `a_scale * b_scale / y_scale` in f32: one, or one for each scale of `b`.
+pub(crate) fn requantization(m: &Module, [a, b, y]: [Value; 3]) -> Result<Vec<f32>, Refusal> {
+    let (left, factors, result) = (scale(m, a)?, scales(m, b)?, scale(m, y)?);
+    Ok(factors.iter().map(|factor| factor * left / result).collect())
+}
+
+/// Returns the quantization of a whole tensor: its scale and zero point.
+pub(crate) fn quantization(m: &Module, [of_scale, zero]: [Value; 2]) -> Result<(f32, i64), Refusal> {
+    Ok((scale(m, of_scale)?, zero_point(m, zero)?))
+}
+
+/// Reorders weights `[K, D, T]`, elements of `size` bytes, to `[K, T, D]`.
+pub(crate) fn taps_before_depth(bytes: &[u8], size: usize, [kernels, depth, taps]: [usize; 3]) -> Vec<u8> {
+    let row = |k: usize| (0..taps).flat_map(move |tap| (0..depth).map(move |d| (k * depth + d) * taps + tap));
+    (0..kernels).flat_map(row).flat_map(|i| &bytes[i * size..][..size]).copied().collect()
+}
+
+/// Returns the extents, strides, dilations and padding before of a window in two dimensions, none of which exceeds `most`.
+pub(crate) fn window_of_image(window: &Window, most: usize) -> Result<[[usize; 2]; 4], Refusal> {
+    let all = [&window.kernel, &window.strides, &window.dilations, &window.pads_begin, &window.pads_end];
+    if all.iter().any(|list| list.iter().any(|&n| n > most)) {
+        let rule = "a window with an extent, stride, dilation or padding of more than {}";
+        return Err(Refusal::from(rule).with([most]));
+    }
+    let two = |list: &[usize], default| match list {
+        [w] => Ok([default, *w]),
+        [h, w] => Ok([*h, *w]),
+        _ => Err(Refusal::from("a window of {} axes").with([list.len()])),
+    };
+    let [kernel, strides, dilations, pads, _] = all;
+    Ok([two(kernel, 1)?, two(strides, 1)?, two(dilations, 1)?, two(pads, 0)?])
+}
 
 /// Returns the elements of a constant.
 pub(crate) fn constant(m: &Module, value: Value) -> Result<Tensor, Refusal> {

@@ -8,6 +8,8 @@ use crate::operands::{constant, extents, scale, scales};
 use gradus_ir::{Builder, DType, Module, Op, OpArgs, OpDecl, Refusal, Tensor, Type, Value};
 use gradus_networks::graph::{ConvIntegerOp, MatMulIntegerOp, QLinearConvOp, QLinearMatMulOp};
 use gradus_reference_kernels as kernels;
+use crate::operands::{IntegerProduct, constant, extents, requantization};
+use gradus_ir::{Builder, DType, Module, Op, Refusal, Tensor, Type, Value};
 
 /// Number of columns below which groups are merged, up to this number.
 const MIN_COLUMNS: u64 = 16;
@@ -15,52 +17,16 @@ const MIN_COLUMNS: u64 = 16;
 /// Maximum number of window positions of depthwise kernels.
 const MAX_POSITIONS: i64 = 256;
 
-/// The operand names of an op.
-struct ProductNames {
-    a: &'static str,
-    b: &'static str,
-    a_zero: &'static str,
-    b_zero: &'static str,
-    /// Scales of both factors and the result, and the zero point of the result, for quantized ops.
-    scales: Option<[&'static str; 4]>,
-}
-
-impl ProductNames {
-    fn of(m: &Module, op: Op) -> Option<ProductNames> {
-        let of = |a, b, a_zero, b_zero, scales| Some(ProductNames { a, b, a_zero, b_zero, scales });
-        let info = m.info(op)?;
-        let is = |other| std::ptr::eq(info, other);
-        if is(ConvIntegerOp::INFO) {
-            of("x", "w", "x_zero_point", "w_zero_point", None)
-        } else if is(MatMulIntegerOp::INFO) {
-            of("a", "b", "a_zero_point", "b_zero_point", None)
-        } else if is(QLinearConvOp::INFO) {
-            let scales = ["x_scale", "w_scale", "y_scale", "y_zero_point"];
-            of("x", "w", "x_zero_point", "w_zero_point", Some(scales))
-        } else if is(QLinearMatMulOp::INFO) {
-            let scales = ["a_scale", "b_scale", "y_scale", "y_zero_point"];
-            of("a", "b", "a_zero_point", "b_zero_point", Some(scales))
-        } else {
-            None
-        }
-    }
-
-    fn is_conv(&self) -> bool {
-        self.a == "x"
-    }
-}
-
 /// Lowers a quantized op with constant weights and parameters.
 pub(super) fn lower(b: &mut Builder<'_>, op: Op, chooser: &ConvChooser<'_>) -> Result<Value, Refusal> {
     let m = &*b.module;
-    let (names, args) = ProductNames::of(m, op).zip(m.args(op)).ok_or(NOT_DECLARED)?;
-    let parameters = Parameters::of(m, &args, &names)?;
-    let factors = [names.a, names.b].map(|name| args.opt_operand(name));
-    let [Some(left), Some(right)] = factors else { return Err(NOT_DECLARED.into()) };
+    let product = IntegerProduct::of(m, op).ok_or(NOT_DECLARED)?;
+    let parameters = Parameters::of(m, &product)?;
+    let [left, right] = product.factors;
     [left, right, m.result(op, 0)].into_iter().try_for_each(|value| extents(m, value).map(drop))?;
-    if !names.is_conv() {
+    if !product.is_conv {
         let operands = parameters.emit(b, op).ok_or(NO_TABLE)?;
-        return matrix_product(b, op, [left, right], &operands, chooser.options);
+        return matrix_product(b, op, product.factors, &operands, chooser.options);
     }
     // Checked before any op is created.
     StaticConv::of(m, op, ProductOperands::default())?;
@@ -91,41 +57,33 @@ struct Parameters {
 
 impl Parameters {
     /// Reads the parameters: constants of 8-bit integers and f32 scales, of which only those of weights are per channel.
-    fn of(m: &Module, args: &OpArgs<'_>, names: &ProductNames) -> Result<Parameters, Refusal> {
-        let operand = |name| args.opt_operand(name).ok_or(Refusal::from(NOT_DECLARED));
+    fn of(m: &Module, product: &IntegerProduct) -> Result<Parameters, Refusal> {
         let typed = |value| Ok::<Typed, Refusal>((constant(m, value)?, m.ctx.element_type(m.value_type(value))));
-        let b = operand(names.b)?;
+        let IntegerProduct { factors: [_, b], zeros: [a_zero, b_zero], bias, .. } = *product;
         let weights = typed(b)?;
         is_byte(&weights.0).then_some(()).ok_or(Refusal::of(b, "weights other than bytes"))?;
         let (first, last) = (weights.0.shape().first(), weights.0.shape().last());
-        let &columns = (if names.is_conv() { first } else { last }).ok_or(Refusal::of(b, "a scalar"))?;
+        let &columns = (if product.is_conv { first } else { last }).ok_or(Refusal::of(b, "a scalar"))?;
         let each_or_all = |value, tensor: &Tensor| {
             let rule = "{} parameters of {} columns";
             each_or_all(tensor, columns).ok_or(Refusal::of(value, rule).with([tensor.len(), columns]))
         };
-        let a_zero = args.opt_operand(names.a_zero);
         let is_single = |v: &Value| m.ctx.static_shape(m.value_type(*v)).is_some_and(|d| d.iter().all(|&d| d == 1));
         if let Some(zero) = a_zero.filter(|zero| !is_single(zero)) {
             return Err(Refusal::of(zero, "a zero point for each row"));
         }
-        let b_zero = match args.opt_operand(names.b_zero) {
+        let b_zero = match b_zero {
             Some(value) => {
                 let (zero, elem) = typed(value)?;
                 Some((each_or_all(value, &zero)?, elem))
             }
             None => None,
         };
-        let bias = names.scales.and_then(|_| args.opt_operand("b")).filter(|_| names.is_conv());
-        let Some([a, b, y, zero]) = names.scales else {
+        let Some((scales, value)) = product.requantization else {
             return Ok(Parameters { weights, a_zero, b_zero, bias, scale: None, zero: None });
         };
-        let (left, right, result) = (scale(m, operand(a)?)?, operand(b)?, scale(m, operand(y)?)?);
-        scales(m, right)?;
-        let right = each_or_all(right, &constant(m, right)?)?;
-        let product = kernels::mul(&right, &Tensor::scalar(left));
-        let scale = product.and_then(|product| kernels::div(&product, &Tensor::scalar(result)));
-        let scale = scale.map_err(|_| "a scale that is no number")?;
-        let value = operand(zero)?;
+        let factors = requantization(m, scales)?;
+        let scale = Tensor::from_vec(each_or_all(scales[1], &constant(m, scales[1])?)?.shape(), factors);
         let (zero, elem) = typed(value)?;
         let zero =
             zero.reshape(vec![]).ok().filter(is_byte).ok_or(Refusal::of(value, "a zero point that is no byte"))?;

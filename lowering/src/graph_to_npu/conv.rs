@@ -5,6 +5,8 @@ use super::read::{MAX_EXTENT, Packing, Reader, extents, is_signed};
 use super::scale::{self, ByteQuantization, MAX_SUM};
 use super::view::{ChannelOrder, Digit, View};
 use crate::operands::{self, constant, integers};
+use crate::operands::{self, constant, integers, taps_before_depth, window_of_image};
+use gradus_networks::graph::{QLinearConvOp, convolution};
 use gradus_ir::{DType, Refusal, Tensor, Value};
 use gradus_networks::graph::{QLinearConvOp, convolution};
 
@@ -17,7 +19,7 @@ pub struct Kernels<'a> {
     pub value: Value,
     /// Their differences from the zero point, all of a kernel together.
     pub values: &'a [i64],
-    /// Their scales, one or one for each kernel.
+    /// The factors of the sums, one or one for each kernel.
     pub scales: &'a [f32],
     /// Number of kernels.
     pub count: usize,
@@ -26,7 +28,7 @@ pub struct Kernels<'a> {
 impl Reader<'_> {
     /// The quantization of a tensor with one scale.
     pub(super) fn bytes(&self, scale: Value, zero: Value, signed: bool) -> Result<ByteQuantization, Refusal> {
-        let (scale, zero) = (operands::scale(self.m, scale)?, operands::zero_point(self.m, zero)?);
+        let (scale, zero) = operands::quantization(self.m, [scale, zero])?;
         Ok(ByteQuantization { scale, zero: zero as i16, signed })
     }
 
@@ -54,21 +56,15 @@ impl Reader<'_> {
         let depthwise = group > 1 && group == channels && kernels == channels;
         let w_zero = self.weight_zero(conv.w_zero_point(m))?;
         // Instructions have fields of 16 bits for these.
-        let two = |list: &[usize], default| match list {
-            _ if list.iter().any(|&n| n > MAX_EXTENT) => {
-                Err(Refusal::from("a window with an extent, stride, dilation or padding of more than {}")
-                    .with([MAX_EXTENT]))
-            }
-            [w] => Ok([default, *w]),
-            [h, w] => Ok([*h, *w]),
-            _ => Err(Refusal::from("a window of {} axes").with([list.len()])),
-        };
+        let [kernel, stride, dilation, pad] = window_of_image(&window, MAX_EXTENT)?;
         let input = self.bytes(conv.x_scale(m), conv.x_zero_point(m), is_signed(m, x))?;
         let to = self.bytes(conv.y_scale(m), conv.y_zero_point(m), is_signed(m, y))?;
         let bias = conv.b(m).map_or(Ok(Vec::new()), |b| integers(m, b))?;
         let values: Vec<i64> = integers(m, w)?.into_iter().map(|w| w - w_zero).collect();
-        let scales = operands::scales(m, conv.w_scale(m))?;
+        let scales = operands::requantization(m, [conv.x_scale(m), conv.w_scale(m), conv.y_scale(m)])?;
         let from = Kernels { value: w, values: &values, scales: &scales, count: kernels };
+        let taps = kernel.iter().product::<usize>();
+        let depth = values.len() / (kernels * taps).max(1);
         let layer = Layer {
             name: self.name(conv.0),
             input: view.feature,
@@ -78,13 +74,13 @@ impl Reader<'_> {
             zeros: [input.zero, w_zero as i16],
             depth: if depthwise { 1 } else { channels },
             kernels,
-            kernel: two(&window.kernel, 1)?,
-            stride: two(&window.strides, 1)?,
-            dilation: two(&window.dilations, 1)?,
-            pad: two(&window.pads_begin, 0)?,
+            kernel,
+            stride,
+            dilation,
+            pad,
             folded: 0,
-            weights: Weights::Constant(taps_before_depth(&weights, window.kernel.iter().product())),
-            requantization: requantization(&from, &bias, (&input, &to))?,
+            weights: Weights::Constant(taps_before_depth(weights.bytes(), 1, [kernels, depth, taps])),
+            requantization: requantization(&from, &bias)?,
             zero: to.zero,
             signed: to.signed,
             sum: None,
@@ -175,17 +171,13 @@ pub(super) const LARGE_SUMS: &str = "sums that may exceed 2^29";
 pub(super) const OTHER_FACTORS: &str = "a scale that the factors of the machine do not reach";
 
 /// Returns the requantization of each kernel, of integer factors that reproduce the bytes of the reference.
-pub fn requantization(
-    kernels: &Kernels<'_>,
-    bias: &[i64],
-    (from, to): (&ByteQuantization, &ByteQuantization),
-) -> Result<Vec<Requantization>, Refusal> {
+pub fn requantization(kernels: &Kernels<'_>, bias: &[i64]) -> Result<Vec<Requantization>, Refusal> {
     let Kernels { values, scales, count, .. } = *kernels;
     if ![1, count].contains(&scales.len()) {
         return Err(Refusal::of(kernels.value, "{} scales of {} kernels").with([scales.len(), count]));
     }
     let one = |k: usize| {
-        let scale = scales[if scales.len() == 1 { 0 } else { k }] * from.scale / to.scale;
+        let scale = scales[if scales.len() == 1 { 0 } else { k }];
         let bias = bias.get(k).copied().unwrap_or(0);
         let row = &values[k * values.len() / count..(k + 1) * values.len() / count];
         let most = row.iter().map(|w| w.abs() * 255).sum::<i64>() + bias.abs();
@@ -195,12 +187,4 @@ pub fn requantization(
     };
     let all: Vec<Requantization> = (0..count).map(one).collect::<Result<_, _>>()?;
     Ok(if all.iter().all(|one| *one == all[0]) { vec![all[0]] } else { all })
-}
-
-/// The weights `[K, D, taps]` as `[K, taps, D]`.
-fn taps_before_depth(weights: &Tensor, taps: usize) -> Vec<u8> {
-    let (bytes, kernels) = (weights.bytes(), weights.shape()[0]);
-    let depth = bytes.len() / kernels.max(1) / taps.max(1);
-    let row = |k: usize| (0..taps).flat_map(move |tap| (0..depth).map(move |d| (k * depth + d) * taps + tap));
-    (0..kernels).flat_map(row).map(|i| bytes[i]).collect()
 }

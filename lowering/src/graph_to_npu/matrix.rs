@@ -129,7 +129,7 @@ impl Reader<'_> {
         let (bytes, values) = (matrix.bytes(), integers(m, op.b(m))?);
         let order = || (0..kernels).flat_map(|k| (0..depth).map(move |d| d * kernels + k));
         let differences: Vec<i64> = order().map(|i| values[i] - zero).collect();
-        let scales = operands::scales(m, op.b_scale(m))?;
+        let scales = operands::requantization(m, [op.a_scale(m), op.b_scale(m), op.y_scale(m)])?;
         let from = Kernels { value: op.b(m), values: &differences, scales: &scales, count: kernels };
         let layer = Layer {
             depthwise: false,
@@ -138,7 +138,7 @@ impl Reader<'_> {
             zeros: [a.zero, zero as i16],
             depth,
             kernels,
-            requantization: requantization(&from, &[], (&a, &to))?,
+            requantization: requantization(&from, &[])?,
             zero: to.zero,
             signed: to.signed,
             ..self.identity(op.0, &view)

@@ -3,6 +3,9 @@
 use super::im2col::PatchedImage;
 use crate::emit::Emitter;
 use crate::operands::{constant, extents, scale, scales, zero_point};
+use crate::operands::{IntegerProduct, constant, extents, requantization, zero_point};
+use gradus_networks::graph::convolution;
+use gradus_machines::nna::MatMulOp;
 use gradus_ir::{DType, Module, Op, OpDecl, Refusal, Tensor, Type, Value};
 use gradus_machines::nna::MatMulOp;
 use gradus_networks::graph::{ConvIntegerOp, MatMulIntegerOp, QLinearConvOp, QLinearMatMulOp, convolution};
@@ -72,24 +75,12 @@ impl Lowered {
             let operands = [op.a(m), op.b(m)];
             return matrices(m, operands, [op.a_zero_point(m), op.b_zero_point(m)], None, Some(mapping), op.y(m));
         }
-        if let Some(op) = MatMulIntegerOp::cast(m, op) {
-            let zeros = [op.a_zero_point(m), op.b_zero_point(m)];
-            return matrices(m, [op.a(m), op.b(m)], zeros, None, None, op.y(m));
+        let product = IntegerProduct::of(m, op).ok_or("not a product of integers")?;
+        let requantize = product.requantization.map(|(scales, zero)| requantize(m, scales, zero)).transpose()?;
+        match product.is_conv {
+            true => convolve(m, op, &product, requantize.as_ref()),
+            false => matrices(m, product.factors, product.zeros, requantize.as_ref(), None, m.result(op, 0)),
         }
-        if let Some(op) = QLinearMatMulOp::cast(m, op) {
-            let zeros = [Some(op.a_zero_point(m)), Some(op.b_zero_point(m))];
-            let scales = [op.a_scale(m), op.b_scale(m), op.y_scale(m)];
-            let requantize = requantize(m, scales, op.y_zero_point(m))?;
-            return matrices(m, [op.a(m), op.b(m)], zeros, Some(&requantize), None, op.y(m));
-        }
-        if let Some(op) = ConvIntegerOp::cast(m, op) {
-            let operands = [op.x(m), op.w(m)];
-            return convolve(m, op.0, operands, [op.x_zero_point(m), op.w_zero_point(m)], None, None, op.y(m));
-        }
-        let op = QLinearConvOp::cast(m, op).ok_or("not a product of integers")?;
-        let zeros = [Some(op.x_zero_point(m)), Some(op.w_zero_point(m))];
-        let requantize = requantize(m, [op.x_scale(m), op.w_scale(m), op.y_scale(m)], op.y_zero_point(m))?;
-        convolve(m, op.0, [op.x(m), op.w(m)], zeros, op.b(m), Some(&requantize), op.y(m))
     }
 
     /// Emits both operands of the program for each part.
@@ -151,9 +142,8 @@ impl Lowered {
 
 /// Returns the requantization by `a_scale * b_scale / y_scale`, each rounded to f32, if all are constant. A list of scales is
 /// that of `b`.
-fn requantize(m: &Module, [a, b, y]: [Value; 3], zero: Value) -> Result<Requantize, Refusal> {
-    let (left, factors, result) = (scale(m, a)?, scales(m, b)?, scale(m, y)?);
-    let scales: Vec<f32> = factors.iter().map(|factor| factor * left / result).collect();
+fn requantize(m: &Module, scales: [Value; 3], zero: Value) -> Result<Requantize, Refusal> {
+    let scales = requantization(m, scales)?;
     let is_known = scales.iter().all(|&scale| scale_of(scale).is_some());
     is_known.then_some(()).ok_or("a scale that the factors of the machine do not reach")?;
     let is_unsigned = constant(m, zero)?.dtype() == DType::U8;
@@ -230,12 +220,10 @@ fn matrices(
 fn convolve(
     m: &Module,
     op: Op,
-    [x, w]: [Value; 2],
-    [x_zero, w_zero]: [Option<Value>; 2],
-    bias: Option<Value>,
+    &IntegerProduct { factors: [x, w], zeros: [x_zero, w_zero], bias, .. }: &IntegerProduct,
     requantize: Option<&Requantize>,
-    y: Value,
 ) -> Result<Vec<Lowered>, Refusal> {
+    let y = m.result(op, 0);
     let (groups, window) = convolution(m, op).map_err(|_| "a window that its operands do not have")?;
     let (image, filters) = (extents(m, x)?, extents(m, w)?);
     let (&[batch, channels, ..], &[rows, ..]) = (&image[..], &filters[..]) else {

@@ -4,8 +4,7 @@ use super::super::network::StageInfo;
 use super::affine_tables::{ClampedAffine, affine_tables};
 use super::product::elem_of;
 use super::{NOT_DECLARED, OTHER_ELEMENTS, Reader, feature_type, float};
-use crate::operands::{self, constant};
-use gradus_ir::{Op, OpArgs, OpDecl, Refusal, Value};
+use crate::operands::{constant, quantization};
 use gradus_networks::graph::{
     AddOp, BatchNormalizationOp, CastOp, ClipOp, DequantizeLinearOp, HardSigmoidOp, HardSwishOp, LeakyReluOp, MulOp,
     QLinearAddOp, QLinearMulOp, QuantizeLinearOp, ReluOp, SigmoidOp, TableOp,
@@ -24,7 +23,7 @@ fn affine(scales: &[f32], biases: &[f32]) -> StageInfo {
 impl Reader<'_> {
     /// Reads a scale and a zero point of a whole tensor.
     pub(super) fn scale(&self, scale: Value, zero: Value) -> Result<Scale, Refusal> {
-        let (scale, zero) = (operands::scale(self.m, scale)?, operands::zero_point(self.m, zero)?);
+        let (scale, zero) = quantization(self.m, [scale, zero])?;
         Ok(Scale { scale, zero: zero as i32 })
     }
 

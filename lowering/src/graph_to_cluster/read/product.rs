@@ -2,8 +2,7 @@
 
 use super::super::network::{ConvInfo, Layer, LayerKind, StageInfo, WindowInfo};
 use super::{NOT_DECLARED, OTHER_ELEMENTS, Reader, feature_type, float};
-use crate::operands::{self, common_zero_point, constant};
-use gradus_ir::{DType, Op, OpDecl, Refusal, Tensor, Value};
+use crate::operands::{common_zero_point, constant, requantization, taps_before_depth, window_of_image};
 use gradus_networks::graph::{
     AveragePoolOp, ConvOp, GemmOp, GlobalMaxPoolOp, MaxPoolOp, QLinearConvOp, SoftmaxOp, convolution, pool_window,
 };
@@ -15,22 +14,8 @@ const MAX_WINDOW: usize = 1 << 12;
 
 /// The extents of a window in two dimensions.
 fn window_info(window: &Window) -> Result<WindowInfo, Refusal> {
-    let all = [&window.kernel, &window.strides, &window.dilations, &window.pads_begin, &window.pads_end];
-    if all.iter().any(|list| list.iter().any(|&n| n > MAX_WINDOW)) {
-        let rule = "a window with an extent, stride, dilation or padding of more than {}";
-        return Err(Refusal::from(rule).with([MAX_WINDOW]));
-    }
-    let two = |list: &[usize], default: u32| match list {
-        [w] => Ok([default, *w as u32]),
-        [h, w] => Ok([*h as u32, *w as u32]),
-        _ => Err(Refusal::from("a window of {} axes").with([list.len()])),
-    };
-    Ok(WindowInfo {
-        kernel: two(&window.kernel, 1)?,
-        stride: two(&window.strides, 1)?,
-        dilation: two(&window.dilations, 1)?,
-        pad: two(&window.pads_begin, 0)?,
-    })
+    let [kernel, stride, dilation, pad] = window_of_image(window, MAX_WINDOW)?.map(|two| two.map(|n| n as u32));
+    Ok(WindowInfo { kernel, stride, dilation, pad })
 }
 
 /// The rule of windows that do not fit their operands.
@@ -40,20 +25,6 @@ const OTHER_WEIGHTS: &str = "weights of another type than their product has on t
 
 /// The window of a product of vectors.
 const POINT: WindowInfo = WindowInfo { kernel: [1, 1], stride: [1, 1], dilation: [1, 1], pad: [0, 0] };
-
-/// Reorders `[K, D, T]`, elements of `size` bytes, to `[K, T, D]`.
-fn taps_before_depth(bytes: &[u8], size: usize, [kernels, depth, taps]: [usize; 3]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(bytes.len());
-    for k in 0..kernels {
-        for tap in 0..taps {
-            for d in 0..depth {
-                let at = ((k * depth + d) * taps + tap) * size;
-                out.extend_from_slice(&bytes[at..at + size]);
-            }
-        }
-    }
-    out
-}
 
 /// The bytes of a bias in f32.
 fn f32_bias(bias: &Tensor, factor: f64) -> Vec<u8> {
@@ -124,11 +95,11 @@ impl Reader<'_> {
         };
         let (from, to) =
             (self.scale(conv.x_scale(m), conv.x_zero_point(m))?, self.scale(conv.y_scale(m), conv.y_zero_point(m))?);
-        let scales = operands::scales(m, conv.w_scale(m))?;
+        let scales = requantization(m, [conv.x_scale(m), conv.w_scale(m), conv.y_scale(m)])?;
         if ![1, kernels].contains(&scales.len()) {
             return Err(Refusal::of(conv.w_scale(m), "{} scales of {} kernels").with([scales.len(), kernels]));
         }
-        let scale = |k: usize| (scales[if scales.len() == 1 { 0 } else { k }] * from.scale / to.scale).to_le_bytes();
+        let scale = |k: usize| scales[if scales.len() == 1 { 0 } else { k }].to_le_bytes();
         let mut info = self.conv(conv.0, conv.x(m), &weights, bias)?;
         (info.zero, info.weights_zero) = (from.zero, weights_zero);
         let elem = feature_type(m, m.result(conv.0, 0))?.1;
