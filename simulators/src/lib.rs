@@ -7,7 +7,9 @@
 mod binary;
 pub mod cluster;
 pub mod fields;
+mod happens_before;
 pub mod nna;
 pub mod npu;
 
 pub use binary::{Binary, BinaryError};
+pub use happens_before::join_clocks;

@@ -5,6 +5,7 @@
 //! is placed orders two accesses that nothing else orders: none is redundant.
 
 use gradus_simulators::cluster::{MemoryId, Record, RecordAccess, Runs, accesses};
+use gradus_simulators::join_clocks;
 use rustc_hash::FxHashMap;
 
 /// The records of clusters that are known to be complete.
@@ -73,10 +74,6 @@ pub struct Sync {
 
 /// Number of entries of a ledger from which on it is searched for complete ones.
 const ENTRIES: usize = 64;
-
-fn join(clock: &mut [u32], other: &[u32]) {
-    clock.iter_mut().zip(other).for_each(|(a, &b)| *a = (*a).max(b));
-}
 
 fn members(clusters: usize, mask: u32) -> impl Iterator<Item = usize> {
     (0..clusters).filter(move |d| mask >> d & 1 == 1)
@@ -244,7 +241,7 @@ impl Sync {
             let counted = self.events[event as usize].entry(d).or_default();
             counted.count += 1;
             counted.clock.resize(clock.len(), 0);
-            join(&mut counted.clock, clock);
+            join_clocks(&mut counted.clock, clock);
         }
     }
 
@@ -254,7 +251,7 @@ impl Sync {
             return known;
         }
         let counted = self.events[event as usize].get(&cluster).cloned().unwrap_or_default();
-        join(&mut self.now[cluster], &counted.clock);
+        join_clocks(&mut self.now[cluster], &counted.clock);
         let record = self.push(cluster, Record::Wait { event, count: counted.count });
         self.waits.insert((cluster, event), record);
         record
@@ -266,14 +263,14 @@ impl Sync {
         let mut from = Vec::new();
         while let Some(k) = (0..self.clusters).find(|&k| conditions[k] > known[k]) {
             // The notification may carry what others would have to say.
-            join(&mut known, &self.clocks[k][conditions[k] as usize - 1]);
+            join_clocks(&mut known, &self.clocks[k][conditions[k] as usize - 1]);
             from.push(k);
         }
         // A later notification may have made an earlier one needless.
         for i in (0..from.len()).rev() {
             let rest: Vec<usize> = from.iter().copied().filter(|&k| k != from[i]).collect();
             let mut without = self.now[cluster].clone();
-            rest.iter().for_each(|&k| join(&mut without, &self.clocks[k][conditions[k] as usize - 1]));
+            rest.iter().for_each(|&k| join_clocks(&mut without, &self.clocks[k][conditions[k] as usize - 1]));
             if conditions.iter().zip(without.iter()).all(|(c, n)| c <= n) {
                 from = rest;
             }

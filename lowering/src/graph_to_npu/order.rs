@@ -5,6 +5,7 @@
 //! tokens pair up.
 
 use super::extent::{Extent, Space, extents};
+use gradus_simulators::join_clocks;
 use gradus_simulators::npu::{NpuInst, NpuMachine, Queue, Unit};
 
 /// Number of units.
@@ -63,7 +64,7 @@ impl Ordered {
             self.numbers.push(None);
             let then = self.clocks[other as usize][number as usize - 1];
             let known = &mut self.known[queue as usize];
-            known.iter_mut().zip(then).for_each(|(k, t)| *k = (*k).max(t));
+            join_clocks(known, &then);
             known[other as usize] = number;
         }
         let number = self.counts[unit as usize] + 1;

@@ -79,10 +79,10 @@ impl<'a> Checker<'a> {
         let mut shadows: Vec<Shadow> = (0..=program.records.len()).map(|_| Shadow::default()).collect();
         let constants = program.constants.len() as u64;
         let ddr = &mut shadows[program.records.len()];
-        ddr.host(0..constants);
+        ddr.host(&(0..constants));
         for extent in &program.operands {
             let start = u64::from(extent.offset);
-            ddr.host(start..start + u64::from(extent.bytes));
+            ddr.host(&(start..start + u64::from(extent.bytes)));
         }
         let spm = machine.buffer_bytes().into();
         Checker { program, graph, spm, shadows, readers: Readers::default(), ranges: 0, products: 0 }

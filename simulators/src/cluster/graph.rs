@@ -3,6 +3,7 @@
 use super::access::members;
 use super::rules::check_fields;
 use super::{ClusterMachine, ClusterProgram, Fault, FaultClass, Position, Record};
+use crate::join_clocks;
 use std::collections::HashMap;
 
 /// The increments of an event in a cluster.
@@ -128,7 +129,7 @@ impl<'a> Graph<'a> {
                         let (n, known) =
                             counted.entry((target as u32, event)).or_insert_with(|| (0, vec![0; clusters]));
                         *n += 1;
-                        known.iter_mut().zip(&clock).for_each(|(known, &n)| *known = n.max(*known));
+                        join_clocks(known, &clock);
                         let waits = self.records[target].get(next[target] as usize);
                         let wakes =
                             matches!(waits, Some(Record::Wait { event: e, count }) if *e == event && count == n);
@@ -154,7 +155,7 @@ impl<'a> Graph<'a> {
     /// Adds what an event's increments know to the records from a wait on.
     fn join(&mut self, at: Position, known: &[u32]) {
         let mut clock = self.clock_after(at);
-        clock.iter_mut().zip(known).for_each(|(mine, &n)| *mine = n.max(*mine));
+        join_clocks(&mut clock, known);
         let number = self.clocks.len() / self.records.len();
         self.clocks.extend_from_slice(&clock);
         self.epochs[at.cluster as usize].push((at.index, number));

@@ -1,7 +1,8 @@
 //! The last accesses of each byte of a memory, by ranges.
 
 use super::{FaultClass, Position};
-use std::collections::{BTreeMap, HashMap};
+use crate::happens_before::RangeMap;
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// Who wrote a range.
@@ -15,8 +16,7 @@ pub(super) enum LastWriter {
 
 /// The last accesses of a range.
 #[derive(Clone, Copy)]
-struct ShadowRange {
-    end: u64,
+struct LastAccesses {
     writer: LastWriter,
     /// Records that read it since, as a set of [`Readers`].
     readers: u32,
@@ -71,28 +71,14 @@ pub(super) struct Conflict {
     pub range: Range<u64>,
 }
 
-/// The last accesses of a memory, by disjoint ranges.
+/// The last accesses of a memory.
 #[derive(Default)]
-pub(super) struct Shadow {
-    pieces: BTreeMap<u64, ShadowRange>,
-}
+pub(super) struct Shadow(RangeMap<LastAccesses>);
 
 impl Shadow {
-    /// Divides the piece that contains `at`.
-    fn split(&mut self, at: u64) {
-        let Some((_, piece)) = self.pieces.range_mut(..at).next_back() else { return };
-        if piece.end > at {
-            let right = *piece;
-            piece.end = at;
-            self.pieces.insert(at, right);
-        }
-    }
-
     /// Records a write by the host.
-    pub fn host(&mut self, range: Range<u64>) {
-        if range.start < range.end {
-            self.pieces.insert(range.start, ShadowRange { end: range.end, writer: LastWriter::Host, readers: 0 });
-        }
+    pub fn host(&mut self, range: &Range<u64>) {
+        self.0.set(range, LastAccesses { writer: LastWriter::Host, readers: 0 });
     }
 
     /// Records a read.
@@ -106,23 +92,19 @@ impl Shadow {
         order: &dyn AccessOrder,
         readers: &mut Readers,
     ) -> Result<(), Conflict> {
-        self.split(range.start);
-        self.split(range.end);
         let poison = |range| Err(Conflict { class: FaultClass::Poison, other: None, range });
         let mut at = range.start;
-        for (&start, piece) in self.pieces.range_mut(range.clone()) {
-            if start > at {
-                return poison(at..start);
+        for (part, last) in self.0.inside(range) {
+            if part.start > at {
+                return poison(at..part.start);
             }
-            match piece.writer {
+            at = part.end;
+            match last.writer {
                 LastWriter::Record(writer) if !order.is_written(writer) => {
-                    let class = FaultClass::ReadAfterWrite;
-                    return Err(Conflict { class, other: Some(writer), range: start..piece.end });
+                    return Err(Conflict { class: FaultClass::ReadAfterWrite, other: Some(writer), range: part });
                 }
-                _ => {}
+                _ => last.readers = readers.with(last.readers, reader, order),
             }
-            piece.readers = readers.with(piece.readers, reader, order);
-            at = piece.end;
         }
         if at < range.end { poison(at..range.end) } else { Ok(()) }
     }
@@ -138,52 +120,32 @@ impl Shadow {
         order: &dyn AccessOrder,
         readers: &Readers,
     ) -> Result<(), Conflict> {
-        self.split(range.start);
-        self.split(range.end);
-        for (&start, piece) in self.pieces.range(range.clone()) {
-            let conflict = |class, other| Err(Conflict { class, other: Some(other), range: start..piece.end });
+        for (part, last) in self.0.overlapping(range) {
+            let conflict = |class, other| Err(Conflict { class, other: Some(other), range: part });
             // The record's own reads come before its write.
-            let reads = readers.sets[piece.readers as usize].iter();
+            let reads = readers.sets[last.readers as usize].iter();
             if let Some(&other) = reads.into_iter().find(|&&other| other != writer && !order.is_read(other)) {
                 return conflict(FaultClass::WriteAfterRead, other);
             }
-            match piece.writer {
+            match last.writer {
                 LastWriter::Record(other) if !order.is_written(other) => {
                     return conflict(FaultClass::WriteAfterWrite, other);
                 }
                 _ => {}
             }
         }
-        let piece = ShadowRange { end: range.end, writer: LastWriter::Record(writer), readers: 0 };
-        let mut inside = self.pieces.range_mut(range.clone());
-        if let Some((&start, first)) = inside.next().filter(|(start, _)| **start == range.start) {
-            // The usual case, without a change of the tree: the range of an earlier access.
-            let is_whole = first.end == range.end;
-            *first = piece;
-            if is_whole {
-                return Ok(());
-            }
-            while let Some((&next, _)) = self.pieces.range(start + 1..range.end).next() {
-                self.pieces.remove(&next);
-            }
-            return Ok(());
-        }
-        while let Some((&start, _)) = self.pieces.range(range.clone()).next() {
-            self.pieces.remove(&start);
-        }
-        self.pieces.insert(range.start, piece);
+        self.0.set(range, LastAccesses { writer: LastWriter::Record(writer), readers: 0 });
         Ok(())
     }
 
     /// Returns the first bytes of a range that were never written.
     pub fn unwritten(&self, range: &Range<u64>) -> Option<Range<u64>> {
-        let before = self.pieces.range(..=range.start).next_back();
-        let mut at = before.map_or(range.start, |(_, piece)| piece.end.max(range.start));
-        for (&start, piece) in self.pieces.range(range.start..range.end) {
-            if start > at {
-                return Some(at..start);
+        let mut at = range.start;
+        for (part, _) in self.0.overlapping(range) {
+            if part.start > at {
+                return Some(at..part.start);
             }
-            at = at.max(piece.end);
+            at = part.end;
         }
         (at < range.end).then_some(at..range.end)
     }

@@ -1,7 +1,7 @@
 //! Happens-before: vector clocks, and the last accesses of each address.
 
 use super::{AddressSpace, Fault, FaultClass, Unit};
-use std::collections::BTreeMap;
+use crate::happens_before::{RangeMap, join_clocks};
 use std::ops::Range;
 
 /// Number of units.
@@ -23,17 +23,15 @@ pub(super) struct Clock {
 impl Clock {
     /// Takes over the events that another clock knows.
     pub fn join(&mut self, other: &Clock) {
-        let join = |a: &mut [u32], b: &[u32]| a.iter_mut().zip(b).for_each(|(a, b)| *a = (*a).max(*b));
-        join(&mut self.done, &other.done);
-        join(&mut self.signals, &other.signals);
-        join(&mut self.waits, &other.waits);
+        join_clocks(&mut self.done, &other.done);
+        join_clocks(&mut self.signals, &other.signals);
+        join_clocks(&mut self.waits, &other.waits);
     }
 }
 
 /// The last accesses of a range.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Last {
-    end: u64,
     /// Unit and number of the instruction that wrote it; number 0 if none did.
     writer: (u8, u32),
     /// Number of the last instruction of each unit that read it.
@@ -49,73 +47,40 @@ pub(super) struct Conflict {
     pub address: u64,
 }
 
-/// The last accesses of a memory, by disjoint ranges.
+/// The last accesses of a memory.
 #[derive(Default)]
-pub(super) struct Shadow {
-    ranges: BTreeMap<u64, Last>,
-}
+pub(super) struct Shadow(RangeMap<Last>);
 
 impl Shadow {
     /// Returns the first conflict of an access with earlier ones that the clock does not know.
     pub fn conflict(&self, range: &Range<u64>, writes: bool, clock: &Clock) -> Option<Conflict> {
-        let first = self.ranges.range(..=range.start).next_back().map_or(range.start, |(start, _)| *start);
-        for (&start, last) in self.ranges.range(first..range.end) {
-            if last.end <= range.start {
-                continue;
-            }
-            let address = start.max(range.start);
+        self.0.overlapping(range).find_map(|(part, last)| {
             let (unit, number) = (usize::from(last.writer.0), last.writer.1);
+            let conflict = |class, unit, number| Some(Conflict { class, unit, number, address: part.start });
             if number > clock.done[unit] {
                 let class = if writes { FaultClass::WriteAfterWrite } else { FaultClass::ReadAfterWrite };
-                return Some(Conflict { class, unit, number, address });
+                return conflict(class, unit, number);
             }
             let reader = (0..UNITS).find(|&unit| writes && last.readers[unit] > clock.done[unit]);
-            if let Some(unit) = reader {
-                let class = FaultClass::WriteAfterRead;
-                return Some(Conflict { class, unit, number: last.readers[unit], address });
-            }
-        }
-        None
-    }
-
-    /// Divides the range that contains `at`.
-    fn split(&mut self, at: u64) {
-        let Some((_, last)) = self.ranges.range_mut(..at).next_back() else { return };
-        if last.end > at {
-            let right = *last;
-            last.end = at;
-            self.ranges.insert(at, right);
-        }
+            reader.and_then(|unit| conflict(FaultClass::WriteAfterRead, unit, last.readers[unit]))
+        })
     }
 
     /// Records an access of instruction `number` of `unit`.
     pub fn record(&mut self, range: &Range<u64>, writes: bool, unit: usize, number: u32) {
-        self.split(range.start);
-        self.split(range.end);
         if writes {
-            while let Some((&start, _)) = self.ranges.range(range.clone()).next() {
-                self.ranges.remove(&start);
-            }
-            let last = Last { end: range.end, writer: (unit as u8, number), readers: [0; UNITS] };
-            self.ranges.insert(range.start, last);
-            return;
+            return self.0.set(range, Last { writer: (unit as u8, number), readers: [0; UNITS] });
         }
         let (mut at, mut gaps) = (range.start, Vec::new());
-        for (&start, last) in self.ranges.range_mut(range.clone()) {
-            if start > at {
-                gaps.push((at, start));
-            }
+        for (part, last) in self.0.inside(range) {
+            gaps.push(at..part.start);
             last.readers[unit] = number;
-            at = last.end;
+            at = part.end;
         }
-        if at < range.end {
-            gaps.push((at, range.end));
-        }
-        for (start, end) in gaps {
-            let mut last = Last { end, writer: (0, 0), readers: [0; UNITS] };
-            last.readers[unit] = number;
-            self.ranges.insert(start, last);
-        }
+        gaps.push(at..range.end);
+        let mut last = Last { writer: (0, 0), readers: [0; UNITS] };
+        last.readers[unit] = number;
+        gaps.iter().for_each(|gap| self.0.set(gap, last));
     }
 }
 
