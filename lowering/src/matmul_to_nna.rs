@@ -12,6 +12,8 @@ use crate::emit::Emitter;
 use crate::offload::{is_of_network, place};
 use gradus_networks::graph::{ConvIntegerOp, MatMulIntegerOp, QLinearConvOp, QLinearMatMulOp};
 use gradus_machines::nna::{CallOp, MatMulOp, define};
+use crate::emit::{Emitter, free_symbol};
+use crate::offload::is_of_network;
 use gradus_ir::pass::{OptionKind, PassOption, Rewrites};
 use gradus_ir::{Attr, Builder, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Refusal, Value};
 use gradus_simulators::nna::{Layout, LoopOrder, Mapping, NnaMachine, ProductPlan, ProductProgram, Shape};
@@ -206,7 +208,7 @@ impl MatMulToNna {
 
     /// Defines a program in the symbol table around an op. Returns its symbol.
     fn define(&self, m: &mut Module, op: Op, product: &ProductProgram) -> Option<Attr> {
-        let (block, name) = place(m, op, "nna")?;
+        let (block, name) = free_symbol(m, op, "nna")?;
         let loc = m.loc(op);
         define(m, block, &name, product, &self.machine, loc);
         Some(m.ctx.symbol_attr(&name))

@@ -3,12 +3,11 @@
 //! Each op has a level: ops of the machine that depend on an op of the host, which depends on the machine, have the next one. The ops of
 //! the machine of a level are a program. Ops with effects keep their order.
 
-use crate::emit::Emitter;
+use crate::emit::{Emitter, free_symbol};
 use gradus_cost::CostModel;
 use gradus_dialects::graph;
 use gradus_ir::effects::is_memory_free;
 use gradus_ir::pass::Concern;
-use gradus_ir::symbols::symbol_name;
 use gradus_ir::{Attr, Block, Builder, Diagnostic, Module, Op, PassContext, Refusal, Traits, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -211,7 +210,7 @@ fn emit<A: Accelerator>(
     (level, program): (&Level, &A::Program),
     renamed: &mut FxHashMap<Value, Value>,
 ) -> Option<()> {
-    let (block, name) = place(m, function, A::PREFIX)?;
+    let (block, name) = free_symbol(m, function, A::PREFIX)?;
     machine.define(&mut Builder::at_end(m, block), &name, level, program)?;
     let callee = m.ctx.symbol_attr(&name);
     let mut b = Builder::before(m, end);
@@ -221,14 +220,4 @@ fn emit<A: Accelerator>(
         renamed.insert(old, new);
     }
     Some(())
-}
-
-/// Returns the block of the symbol table around an op, and an unused symbol there: a prefix with the least number.
-pub(crate) fn place(m: &Module, op: Op, prefix: &str) -> Option<(Block, String)> {
-    let mut around = std::iter::successors(m.parent_op(op), |&op| m.parent_op(op));
-    let table = around.find(|&op| m.has_trait(op, Traits::SYMBOL_TABLE))?;
-    let block = m.entry(*m.regions(table).first()?)?;
-    let used: FxHashSet<&str> = m.block_ops(block).filter_map(|op| Some(m.ctx.text(symbol_name(m, op)?))).collect();
-    let name = (0..).map(|i| format!("{prefix}{i}")).find(|name| !used.contains(&**name))?;
-    Some((block, name))
 }

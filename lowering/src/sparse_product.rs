@@ -4,11 +4,12 @@ mod matrix;
 
 pub(crate) use matrix::{Matrix, RowNonzero};
 
-use crate::emit::Emitter;
+use crate::emit::{Emitter, free_symbol};
 use crate::operands::constant;
 use gradus_ir::symbols::symbol_name;
 use gradus_ir::{Attr, Builder, DType, Module, Op, OpState, Refusal, Signedness, Tensor, Traits, Type, Value};
 use gradus_networks::sparse::MatMulOp;
+use gradus_ir::{Attr, Builder, DType, Module, Op, OpState, Refusal, Signedness, Tensor, Type, Value};
 
 /// A matrix product with a sparse constant; one with a sparse right operand is that of the transposes.
 pub(crate) struct MatMul {
@@ -131,13 +132,7 @@ impl Packed {
 
 /// Creates a function with a symbol of its own at the end of the symbol table around an op. Returns it with its symbol.
 pub(crate) fn define(m: &mut Module, op: Op, name: &str, attrs: &[(&str, Attr)], regions: usize) -> Option<(Op, Attr)> {
-    let table = std::iter::successors(m.parent_op(op), |&op| m.parent_op(op))
-        .find(|&op| m.has_trait(op, Traits::SYMBOL_TABLE))?;
-    let block = m.entry(*m.regions(table).first()?)?;
-    let is_used = |m: &Module, name: &str| {
-        m.block_ops(block).any(|op| symbol_name(m, op).is_some_and(|have| m.ctx.text(have) == name))
-    };
-    let symbol = (0..).map(|i| format!("sparse{i}")).find(|name| !is_used(m, name))?;
+    let (block, symbol) = free_symbol(m, op, "sparse")?;
     let mut state = OpState::new(&m.ctx, name, m.loc(op));
     state.inherent(&m.ctx, "sym_name", Some(m.ctx.string_attr(&symbol)));
     attrs.iter().for_each(|&(name, attr)| state.inherent(&m.ctx, name, Some(attr)));
