@@ -8,7 +8,7 @@ use crate::operands::{self, constant, integers};
 use crate::operands::{self, constant, integers, taps_before_depth, window_of_image};
 use gradus_networks::graph::{QLinearConvOp, convolution};
 use gradus_ir::{DType, Refusal, Tensor, Value};
-use gradus_networks::graph::{QLinearConvOp, convolution};
+use gradus_ir::{DType, Refusal, Value};
 
 /// The most groups of a convolution, which are layers each.
 const MAX_GROUPS: usize = 64;
