@@ -17,7 +17,9 @@ fn lines(rows: &[impl AsRef<[String]>], after_first: fn(&str, usize) -> String) 
     let widths: Vec<usize> = (0..columns).map(width).collect();
     let line = |cells: &[String]| {
         let cells = cells.iter().zip(&widths).enumerate();
-        let text: String = cells.map(|(i, (cell, &width))| if i == 0 { format!("{cell:width$}") } else { after_first(cell, width) }).collect();
+        let text: String = cells
+            .map(|(i, (cell, &width))| if i == 0 { format!("{cell:width$}") } else { after_first(cell, width) })
+            .collect();
         text.trim_end().to_owned() + "\n"
     };
     rows.iter().map(|row| line(row.as_ref())).collect()

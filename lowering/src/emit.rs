@@ -5,6 +5,10 @@ use gradus_ir::symbols::symbol_name;
 use gradus_ir::{
     Arity, Attr, AttrData, Block, Builder, Loc, Module, Op, OpDecl, OpState, Tensor, Traits, Type, Value, ValueSpec,
 };
+use gradus_networks::addr::{
+    DepthwiseOp, DepthwisePlanesOp, GEOMETRY, GemmOp, Geometry, IndirectGemmOp, PoolOp, is_table_op,
+};
+use gradus_networks::layout::{AddressTable, Addressing, Encoding, TiledLayout};
 use rustc_hash::FxHashSet;
 
 /// The operands of a product other than its two factors, by name.

@@ -44,16 +44,12 @@ mod view;
 use crate::emit::Emitter;
 use crate::offload::{Accelerator, Level, OFFLOAD, Programs, machine_of, offload};
 pub use extent::{Extent, Space, extents};
-use gradus_cost::CostModel;
-use gradus_networks::graph::QLinearMulOp;
-use gradus_machines::npu;
 use gradus_ir::pass::{FloatChange, OptionKind, PassOption, Rewrites};
 use gradus_ir::{
     Attr, Builder, DType, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Refusal, Tensor, Value,
 };
 use gradus_machines::npu;
 use gradus_networks::graph::QLinearMulOp;
-use gradus_simulators::npu::NpuMachine;
 pub use machine::machine;
 use network::FeatureId;
 use program::{CompiledNetwork, compile};

@@ -8,14 +8,12 @@
 mod im2col;
 mod product;
 
-use crate::emit::Emitter;
-use crate::offload::{is_of_network, place};
-use gradus_networks::graph::{ConvIntegerOp, MatMulIntegerOp, QLinearConvOp, QLinearMatMulOp};
-use gradus_machines::nna::{CallOp, MatMulOp, define};
 use crate::emit::{Emitter, free_symbol};
 use crate::offload::is_of_network;
 use gradus_ir::pass::{OptionKind, PassOption, Rewrites};
 use gradus_ir::{Attr, Builder, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Refusal, Value};
+use gradus_machines::nna::{CallOp, MatMulOp, define};
+use gradus_networks::graph::{ConvIntegerOp, MatMulIntegerOp, QLinearConvOp, QLinearMatMulOp};
 use gradus_simulators::nna::{Layout, LoopOrder, Mapping, NnaMachine, ProductPlan, ProductProgram, Shape};
 use product::Lowered;
 

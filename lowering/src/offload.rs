@@ -5,10 +5,10 @@
 
 use crate::emit::{Emitter, free_symbol};
 use gradus_cost::CostModel;
-use gradus_dialects::graph;
 use gradus_ir::effects::is_memory_free;
 use gradus_ir::pass::Concern;
 use gradus_ir::{Attr, Block, Builder, Diagnostic, Module, Op, PassContext, Refusal, Traits, Value};
+use gradus_networks::graph;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The tag of the rewrite that makes an op part of a program.

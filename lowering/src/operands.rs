@@ -1,7 +1,7 @@
 //! Operands as lowerings require them: constants, extents and quantizations, or the reason why they are not.
 
-use gradus_dialects::graph::{ConvIntegerOp, MatMulIntegerOp, QLinearConvOp, QLinearMatMulOp};
 use gradus_ir::{DType, Module, Op, OpDecl, Refusal, Tensor, Value};
+use gradus_networks::graph::{ConvIntegerOp, MatMulIntegerOp, QLinearConvOp, QLinearMatMulOp};
 use gradus_reference_kernels::shape::Window;
 
 /// A product of integers: a convolution or a matrix product.

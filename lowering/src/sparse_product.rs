@@ -6,10 +6,8 @@ pub(crate) use matrix::{Matrix, RowNonzero};
 
 use crate::emit::{Emitter, free_symbol};
 use crate::operands::constant;
-use gradus_ir::symbols::symbol_name;
-use gradus_ir::{Attr, Builder, DType, Module, Op, OpState, Refusal, Signedness, Tensor, Traits, Type, Value};
-use gradus_networks::sparse::MatMulOp;
 use gradus_ir::{Attr, Builder, DType, Module, Op, OpState, Refusal, Signedness, Tensor, Type, Value};
+use gradus_networks::sparse::MatMulOp;
 
 /// A matrix product with a sparse constant; one with a sparse right operand is that of the transposes.
 pub(crate) struct MatMul {

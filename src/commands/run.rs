@@ -4,9 +4,9 @@ mod show;
 
 use super::model::{Opened, load_args, open};
 use super::ready;
+use crate::columns::in_columns;
 use crate::io::report;
 use crate::progress;
-use crate::columns::in_columns;
 use crate::target::{precision_arg, target_args};
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};

@@ -163,11 +163,7 @@ impl Options {
     }
 
     /// Parses further options of the same pass.
-    pub(super) fn with(
-        mut self,
-        declared: &'static [PassOption],
-        mut text: &str,
-    ) -> Result<Options, PipelineError> {
+    pub(super) fn with(mut self, declared: &'static [PassOption], mut text: &str) -> Result<Options, PipelineError> {
         while let Some(argument) = next_argument(&mut text) {
             let name = argument.0;
             let Some(option) = declared.iter().find(|o| o.name == name) else {

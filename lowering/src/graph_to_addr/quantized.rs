@@ -4,10 +4,6 @@ use super::choose::{ConvChooser, ImageLayout};
 use super::conv::{NOT_DECLARED, StaticConv};
 use super::{NO_TABLE, matrix_product};
 use crate::emit::{Emitter, ProductOperands};
-use crate::operands::{constant, extents, scale, scales};
-use gradus_ir::{Builder, DType, Module, Op, OpArgs, OpDecl, Refusal, Tensor, Type, Value};
-use gradus_networks::graph::{ConvIntegerOp, MatMulIntegerOp, QLinearConvOp, QLinearMatMulOp};
-use gradus_reference_kernels as kernels;
 use crate::operands::{IntegerProduct, constant, extents, requantization};
 use gradus_ir::{Builder, DType, Module, Op, Refusal, Tensor, Type, Value};
 

@@ -4,11 +4,9 @@ use super::network::{Layer, Requantization, Role, Weights};
 use super::read::{MAX_EXTENT, Packing, Reader, extents, is_signed};
 use super::scale::{self, ByteQuantization, MAX_SUM};
 use super::view::{ChannelOrder, Digit, View};
-use crate::operands::{self, constant, integers};
 use crate::operands::{self, constant, integers, taps_before_depth, window_of_image};
-use gradus_networks::graph::{QLinearConvOp, convolution};
-use gradus_ir::{DType, Refusal, Tensor, Value};
 use gradus_ir::{DType, Refusal, Value};
+use gradus_networks::graph::{QLinearConvOp, convolution};
 
 /// The most groups of a convolution, which are layers each.
 const MAX_GROUPS: usize = 64;

@@ -2,13 +2,10 @@
 
 use super::im2col::PatchedImage;
 use crate::emit::Emitter;
-use crate::operands::{constant, extents, scale, scales, zero_point};
 use crate::operands::{IntegerProduct, constant, extents, requantization, zero_point};
-use gradus_networks::graph::convolution;
-use gradus_machines::nna::MatMulOp;
 use gradus_ir::{DType, Module, Op, OpDecl, Refusal, Tensor, Type, Value};
 use gradus_machines::nna::MatMulOp;
-use gradus_networks::graph::{ConvIntegerOp, MatMulIntegerOp, QLinearConvOp, QLinearMatMulOp, convolution};
+use gradus_networks::graph::convolution;
 use gradus_simulators::nna::{CHANNELS, Mapping, Shape, scale_of};
 
 /// Largest sum that floats of 53 bits scale exactly, by factors of 24 bits.

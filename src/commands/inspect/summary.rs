@@ -2,8 +2,6 @@
 
 use super::{TableUser, shown_extents};
 use crate::columns::in_columns;
-use gradus_networks::addr::StaticAccess;
-use gradus_networks::layout::{AddressTable, Addressing, ZERO_PAGE, deltas};
 use gradus_ir::{Attr, Module, OpArgs, Str, Traits};
 use gradus_networks::addr::StaticAccess;
 use gradus_networks::layout::{AddressTable, Addressing, ZERO_PAGE, deltas};

@@ -5,6 +5,7 @@ use super::affine_tables::{ClampedAffine, affine_tables};
 use super::product::elem_of;
 use super::{NOT_DECLARED, OTHER_ELEMENTS, Reader, feature_type, float};
 use crate::operands::{constant, quantization};
+use gradus_ir::{Op, OpArgs, OpDecl, Refusal, Value};
 use gradus_networks::graph::{
     AddOp, BatchNormalizationOp, CastOp, ClipOp, DequantizeLinearOp, HardSigmoidOp, HardSwishOp, LeakyReluOp, MulOp,
     QLinearAddOp, QLinearMulOp, QuantizeLinearOp, ReluOp, SigmoidOp, TableOp,

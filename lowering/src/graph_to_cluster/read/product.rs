@@ -3,6 +3,7 @@
 use super::super::network::{ConvInfo, Layer, LayerKind, StageInfo, WindowInfo};
 use super::{NOT_DECLARED, OTHER_ELEMENTS, Reader, feature_type, float};
 use crate::operands::{common_zero_point, constant, requantization, taps_before_depth, window_of_image};
+use gradus_ir::{DType, Op, OpDecl, Refusal, Tensor, Value};
 use gradus_networks::graph::{
     AveragePoolOp, ConvOp, GemmOp, GlobalMaxPoolOp, MaxPoolOp, QLinearConvOp, SoftmaxOp, convolution, pool_window,
 };
