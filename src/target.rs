@@ -114,12 +114,12 @@ pub fn check_machine(ctx: &Context, target: Option<&Target>) -> Result<(), Failu
     }
 }
 
-/// Reads the description of a machine, with the keys and units of the one that its target embeds.
+/// Reads the description of a machine, in which the numbers that the file lacks are those of the first one that its target embeds.
 fn read_machine(tool: &Tool, ctx: &Context, path: &str, streams: &mut Streams<'_>) -> Result<Machine, Failure> {
     let chunk = io::text(path, streams)?;
     let machine = Machine::read(ctx, &chunk.name, &chunk.text).map_err(|d| report(ctx, &d, streams))?;
-    let embedded = tool.target(&machine.name)?.cost.embedded(ctx).map_err(|d| report(ctx, &d, streams))?;
-    embedded.read_like(ctx, &chunk.name, &chunk.text).map_err(|d| report(ctx, &d, streams))
+    let embedded = tool.target(&machine.name)?.cost.descriptions(ctx).map_err(|d| report(ctx, &d, streams))?;
+    embedded[0].read_like(ctx, &chunk.name, &chunk.text).map_err(|d| report(ctx, &d, streams))
 }
 
 impl Tool {
@@ -233,7 +233,11 @@ pub fn compiled_for(
     }
     check_machine(ctx, Some(target))?;
     let machine = header(target, ctx)?.machine;
-    if found.machine != machine {
+    let is_embedded = || {
+        let all = target.cost.descriptions(ctx).unwrap_or_default();
+        loaded_machine(ctx).is_none() && all.iter().any(|machine| machine.hash() == found.machine)
+    };
+    if found.machine != machine && !is_embedded() {
         return Err(Failure::Input(format!(
             "'{file}' was compiled for the machine description of '{name}' with hash {:016x}, not for this one with hash \
              {machine:016x}: compile it again, or give its description by --machine",

@@ -14,7 +14,7 @@ fn example(file: &str) -> String {
 
 /// Writes a machine description with a number of clusters.
 fn machine(folder: &Path, clusters: u32) -> String {
-    let text = read(&root().join("targets/machines/cluster.toml"));
+    let text = read(&root().join("simulators/src/cluster/cluster.toml"));
     let changed = text.replace("clusters = { value = 5,", &format!("clusters = {{ value = {clusters},"));
     assert!(clusters == 5 || changed != text);
     let path = folder.join(format!("{clusters}.toml"));

@@ -2,11 +2,15 @@
 
 use crate::support::{gradus, lowered, parse, pipeline_of, root};
 use gradus::Tool;
+use gradus::cost::{CostModel, load_machine};
 use gradus::interp::Interpreter;
 use gradus::ir::eval::Datum;
 use gradus::ir::random::Random;
 use gradus::ir::{Module, Op, OpDecl, Tensor};
 use gradus::machines::nna::{CallOp, Prepared, inst_of};
+
+/// The numbers of the smallest machine.
+const SMALLEST: [(&str, u64); 3] = [("outputs", 4), ("kernels", 1), ("frams", 1)];
 
 fn main_of(m: &Module) -> Op {
     m.block_ops(m.entry(m.regions(m.root())[0]).expect("it has a block")).next().expect("it has a function")
@@ -117,15 +121,19 @@ fn programs_compute_what_they_replace() {
     let (tool, mut random) = (Tool::gradus(), Random::of("nna"));
     for case in 0..80 {
         let text = if case % 2 == 0 { product(&mut random) } else { convolution(&mut random) };
-        let m = parse(&tool.context(), &text).unwrap_or_else(|| panic!("{text}"));
-        let options = random.pick(&["", "{outputs=4}", "{outputs=4 kernels=1 frams=1}", "{kernels=1}"]);
-        let code = lowered(&tool, &m, &format!("builtin.module(convert-matmul-to-nna{options})"));
+        let ctx = tool.context();
+        let mut machine = CostModel::named(&ctx, "nna").and_then(|model| model.machine(&ctx)).expect("it is described");
+        let smaller = random.pick(&[&[][..], &[("outputs", 4)], &SMALLEST, &[("kernels", 1)]]);
+        smaller.iter().for_each(|&(key, value)| machine.set(key, value).expect("it has the number"));
+        load_machine(&ctx, machine);
+        let m = parse(&ctx, &text).unwrap_or_else(|| panic!("{text}"));
+        let code = lowered(&tool, &m, "builtin.module(convert-matmul-to-nna)");
         assert!(code.ops_under(code.root()).into_iter().any(|op| CallOp::cast(&code, op).is_some()), "{text}");
         let x = argument(&mut random, &m);
         let expected = Interpreter::new(&m).call(main_of(&m), vec![x.clone()]).expect("it has a result");
         let result = Interpreter::new(&code).call(main_of(&code), vec![x]);
         let result = result.unwrap_or_else(|stop| panic!("{}\n{text}", stop.trap));
-        assert!(result == expected, "{options}: {text}");
+        assert!(result == expected, "{smaller:?}: {text}");
     }
 }
 

@@ -11,7 +11,7 @@ mod registered;
 
 pub use error::CostError;
 pub use given::{given, keep_named};
-pub use machine::{Machine, MachineNumber, Price, price};
+pub use machine::{Machine, MachineNumber, Price, ReadNumber, price};
 pub use registered::{load_machine, loaded_machine, measure_with, register};
 
 use gradus_dialects::DIALECTS;
@@ -36,6 +36,17 @@ pub enum Pricing {
     Descriptors(MakePrice),
 }
 
+/// A machine that a target embeds besides its first one, which differs from that in some numbers.
+#[derive(Clone, Copy, Debug)]
+pub struct MachineVariant {
+    /// The name, such as that of an extension of the instruction set.
+    pub name: &'static str,
+    /// The description, with the numbers that differ.
+    pub description: &'static str,
+    /// Whether the machine of this process is one.
+    pub is_host: fn() -> bool,
+}
+
 /// A cost model. Constants, values computed only from constants, and ops that stay in place are free.
 pub struct CostModel {
     /// Name of the target or of the counted quantity.
@@ -44,6 +55,8 @@ pub struct CostModel {
     pub doc: &'static str,
     /// The embedded machine description; empty if the model only counts.
     pub machine: &'static str,
+    /// Further embedded machines; on a host that none of them describes, the machine is that of `machine`.
+    pub variants: &'static [MachineVariant],
     /// The costs of ops.
     pub cost: Pricing,
     /// The ops that the target implements: names, or `dialect.*`. Empty for all ops.
@@ -64,6 +77,7 @@ impl CostModel {
         name: "",
         doc: "",
         machine: "",
+        variants: &[],
         cost: Pricing::Ops(|_, _| 1),
         ops: Vec::new,
         supports: |_, _| true,
@@ -72,27 +86,60 @@ impl CostModel {
         approx: false,
     };
 
-    /// Reads the embedded machine description, which has no numbers if the model only counts.
+    /// Reads the embedded machine descriptions: that of `machine`, which has no numbers if the model only counts, and those of the variants.
+    ///
+    /// # Errors
+    /// A diagnostic for each mistake.
+    pub fn descriptions(&self, ctx: &Context) -> Result<Vec<Machine>, Vec<Diagnostic>> {
+        let first = match self.machine {
+            "" => Machine::without_numbers(self.name),
+            text => Machine::read(ctx, &format!("{}.toml", self.name), text)?,
+        };
+        let read = |variant: &MachineVariant| {
+            first.read_like(ctx, &format!("{}-{}.toml", self.name, variant.name), variant.description)
+        };
+        let variants = self.variants.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+        Ok(std::iter::once(first).chain(variants).collect())
+    }
+
+    /// Reads the embedded machine description for the machine of this process.
     ///
     /// # Errors
     /// A diagnostic for each mistake.
     pub fn embedded(&self, ctx: &Context) -> Result<Machine, Vec<Diagnostic>> {
-        match self.machine {
-            "" => Ok(Machine::without_numbers(self.name)),
-            text => Machine::read(ctx, &format!("{}.toml", self.name), text),
-        }
+        let at = self.variants.iter().position(|variant| (variant.is_host)()).map_or(0, |at| at + 1);
+        Ok(self.descriptions(ctx)?.swap_remove(at))
     }
 
-    /// Returns the machine: the loaded one, if it describes this target, else the embedded one.
+    /// Returns the machine: the loaded one, if it describes this target, else the embedded one for the machine of this process.
     ///
     /// # Errors
-    /// The embedded description is malformed.
+    /// An embedded description is malformed.
     pub fn machine(&self, ctx: &Context) -> Result<Machine, CostError> {
+        self.loaded_or(ctx, || self.embedded(ctx))
+    }
+
+    /// Returns the machine: the loaded one, if it describes this target, else the first embedded one in which a number has a value, or the
+    /// first of all.
+    ///
+    /// # Errors
+    /// An embedded description is malformed.
+    pub fn machine_with(&self, ctx: &Context, key: &str, value: u64) -> Result<Machine, CostError> {
+        self.loaded_or(ctx, || {
+            let mut all = self.descriptions(ctx)?;
+            let at = all.iter().position(|machine| machine.value(key) == Ok(value)).unwrap_or(0);
+            Ok(all.swap_remove(at))
+        })
+    }
+
+    fn loaded_or(
+        &self,
+        ctx: &Context,
+        embedded: impl FnOnce() -> Result<Machine, Vec<Diagnostic>>,
+    ) -> Result<Machine, CostError> {
         match loaded_machine(ctx).filter(|machine| machine.name == self.name) {
             Some(machine) => Ok(machine.clone()),
-            None => self
-                .embedded(ctx)
-                .map_err(|errors| CostError::Malformed(errors.iter().map(|e| e.render(ctx)).collect())),
+            None => embedded().map_err(|errors| CostError::Malformed(errors.iter().map(|e| e.render(ctx)).collect())),
         }
     }
 

@@ -6,7 +6,8 @@
 //! column_panel = { value = 64, unit = "columns per pass over the image", source = "assumed" }
 //! ```
 //!
-//! The description that a target embeds is the schema of others: a file of the user has the same keys and units.
+//! The description that a target embeds is the schema of others: a file of the user has some of its keys, with their units, and the other
+//! numbers are those of the embedded description.
 
 use crate::CostError;
 use gradus_dialects::op_cost::OpCost;
@@ -55,12 +56,19 @@ impl Machine {
         DescriptionReader::new(ctx, name, text).machine(None)
     }
 
-    /// Reads a description of the same machine: with the same name, keys and units.
+    /// Reads a description of another machine of the same target: the numbers that it has replace those of this one, and have their units.
     ///
     /// # Errors
     /// A diagnostic for each mistake.
     pub fn read_like(&self, ctx: &Context, name: &str, text: &str) -> Result<Machine, Vec<Diagnostic>> {
-        DescriptionReader::new(ctx, name, text).machine(Some(self))
+        let other = DescriptionReader::new(ctx, name, text).machine(Some(self))?;
+        let mut machine = self.clone();
+        for number in &mut machine.numbers {
+            if let Some(other) = other.find(&number.key) {
+                number.clone_from(other);
+            }
+        }
+        Ok(machine)
     }
 
     /// Returns the numbers, in the order of the file.
@@ -74,6 +82,17 @@ impl Machine {
     /// There is no such number.
     pub fn value(&self, key: &str) -> Result<u64, CostError> {
         self.find(key).map(|number| number.value).ok_or_else(|| self.unknown(key))
+    }
+
+    /// Reads the parameters of a simulated machine, by a function that receives the value of a name.
+    ///
+    /// # Errors
+    /// A number is missing, or the error of the function.
+    pub fn parameters<M>(
+        &self,
+        of: fn(&dyn Fn(&'static str) -> Result<u64, String>) -> Result<M, String>,
+    ) -> Result<M, String> {
+        of(&|key| self.value(key).map_err(String::from))
     }
 
     /// Changes the value of a key.
@@ -142,21 +161,63 @@ fn is_key(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// Declares a struct of single values of a machine, whose keys are the names of the fields.
+/// A field of a struct of numbers.
+pub trait ReadNumber: Sized {
+    /// Reads the number of a key.
+    ///
+    /// # Errors
+    /// There is no such number.
+    fn read(machine: &Machine, key: &str) -> Result<Self, CostError>;
+}
+
+impl ReadNumber for u64 {
+    fn read(machine: &Machine, key: &str) -> Result<u64, CostError> {
+        machine.value(key)
+    }
+}
+
+impl ReadNumber for usize {
+    fn read(machine: &Machine, key: &str) -> Result<usize, CostError> {
+        Ok(usize::try_from(machine.value(key)?).unwrap_or(usize::MAX))
+    }
+}
+
+/// A number in hundredths of the unit of the field.
+impl ReadNumber for f64 {
+    fn read(machine: &Machine, key: &str) -> Result<f64, CostError> {
+        Ok(machine.value(key)? as f64 / 100.0)
+    }
+}
+
+/// Declares a struct of single values of a machine, whose keys are the names of the fields. Fields are `u64` unless they have another type
+/// with [`ReadNumber`]: `f64` for hundredths, or a struct that is declared in this way.
 #[macro_export]
 macro_rules! machine_numbers {
-    ($(#[$doc:meta])* struct $Name:ident { $($(#[$about:meta])* $key:ident,)+ }) => {
+    ($(#[$doc:meta])* $vis:vis struct $Name:ident {
+        $($(#[$about:meta])* $of_key:vis $key:ident $(: $Type:ty)?,)+
+    }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug)]
-        struct $Name { $($(#[$about])* $key: u64,)+ }
+        $vis struct $Name { $($(#[$about])* $of_key $key: $crate::machine_numbers!(@type $($Type)?),)+ }
 
         impl $Name {
             /// Reads the values.
-            fn of(machine: &$crate::Machine) -> Result<$Name, $crate::CostError> {
-                Ok($Name { $($key: machine.value(stringify!($key))?,)+ })
+            ///
+            /// # Errors
+            /// The machine lacks a number.
+            $vis fn of(machine: &$crate::Machine) -> Result<$Name, $crate::CostError> {
+                Ok($Name { $($key: $crate::ReadNumber::read(machine, stringify!($key))?,)+ })
+            }
+        }
+
+        impl $crate::ReadNumber for $Name {
+            fn read(machine: &$crate::Machine, _: &str) -> Result<$Name, $crate::CostError> {
+                $Name::of(machine)
             }
         }
     };
+    (@type) => { u64 };
+    (@type $Type:ty) => { $Type };
 }
 
 /// The price of an op cost descriptor.
@@ -223,23 +284,12 @@ impl<'a> DescriptionReader<'a> {
                 machine.numbers.push(number);
             }
         }
-        self.complete(&machine, like, |key| table.get_ref().keys().any(|k| k.get_ref() == key));
+        if !table.get_ref().keys().any(|key| key.get_ref() == "name") {
+            self.error(&(0..0), "missing 'name', the target that is described");
+        } else if let Some(like) = like.filter(|like| machine.name != like.name) {
+            self.error(&(0..0), format!("this describes '{}', not '{}'", machine.name, like.name));
+        }
         if self.errors.is_empty() { Ok(machine) } else { Err(self.errors) }
-    }
-
-    /// Reports the name or keys that are missing.
-    fn complete(&mut self, machine: &Machine, like: Option<&Machine>, has: impl Fn(&str) -> bool) {
-        let end = self.text.len()..self.text.len();
-        match like {
-            _ if !has("name") => self.error(&(0..0), "missing 'name', the target that is described"),
-            Some(like) if machine.name != like.name => {
-                self.error(&(0..0), format!("this describes '{}', not '{}'", machine.name, like.name));
-            }
-            _ => {}
-        }
-        for number in like.map_or(&[][..], Machine::numbers).iter().filter(|number| !has(&number.key)) {
-            self.error(&end, format!("missing number '{}' ({})", number.key, number.unit));
-        }
     }
 
     /// Compares a number with its schema.

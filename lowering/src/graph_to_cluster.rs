@@ -27,7 +27,7 @@ mod sync;
 mod tests;
 
 use crate::emit::Emitter;
-use crate::offload::{Accelerator, Level, OFFLOAD, Programs, machine_of, offload, set_parameters};
+use crate::offload::{Accelerator, Level, OFFLOAD, Programs, machine_of, offload};
 use compile::{Compiled, Settings};
 use gradus_ir::pass::{FloatChange, OptionKind, PassOption, Rewrites};
 use gradus_ir::{Attr, Builder, Diagnostic, Loc, Module, Op, OpInfo, Pass, PassContext, PassInfo, Refusal, Value};
@@ -126,25 +126,14 @@ pub fn ops() -> impl Iterator<Item = &'static OpInfo> {
     OPS.iter().copied()
 }
 
-/// Reads the parameters of a machine description.
-///
-/// # Errors
-/// A number is missing or out of range.
-pub fn machine(description: &gradus_cost::Machine) -> Result<ClusterMachine, String> {
-    let mut machine = ClusterMachine::default();
-    set_parameters(machine.parameters(), description)?;
-    machine.check().map_err(str::to_owned)?;
-    Ok(machine)
-}
-
 impl Pass for GraphToCluster {
     fn run(&mut self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
-        let fail = |m: &Module, why: String| Diagnostic::error(m.loc(root), why);
-        let mut machine = machine_of(m, &self.target, machine).map_err(|why| fail(m, why))?;
+        let mut machine = machine_of(m, root, &self.target, ClusterMachine::of)?;
         if self.clusters != 0 {
             let all = machine.clusters;
             let clusters = u32::try_from(self.clusters).ok().filter(|n| (1..=all).contains(n));
-            machine.clusters = clusters.ok_or_else(|| fail(m, format!("the machine has 1 to {all} clusters")))?;
+            let message = || Diagnostic::error(m.loc(root), format!("the machine has 1 to {all} clusters"));
+            machine.clusters = clusters.ok_or_else(message)?;
         }
         offload(m, root, &Clusters { machine, settings: self.settings }, cx)
     }

@@ -21,7 +21,6 @@ mod emit;
 mod estimate;
 mod extent;
 mod host;
-mod machine;
 mod matrix;
 mod network;
 mod order;
@@ -50,7 +49,7 @@ use gradus_ir::{
 };
 use gradus_machines::npu;
 use gradus_networks::graph::QLinearMulOp;
-pub use machine::machine;
+use gradus_simulators::npu::NpuMachine;
 use network::FeatureId;
 use program::{CompiledNetwork, compile};
 use read::{OPS, ProductSide, Read, Reader, Setting};
@@ -192,7 +191,7 @@ pub fn ops() -> impl Iterator<Item = &'static OpInfo> {
 
 impl Pass for GraphToNpu {
     fn run(&mut self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
-        let machine = machine_of(m, &self.target, machine).map_err(|why| Diagnostic::error(m.loc(root), why))?;
+        let machine = machine_of(m, root, &self.target, NpuMachine::of)?;
         let setting = Setting {
             machine: &machine,
             allow_steps: self.allow_steps,

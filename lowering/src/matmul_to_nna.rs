@@ -9,7 +9,7 @@ mod im2col;
 mod product;
 
 use crate::emit::{Emitter, free_symbol};
-use crate::offload::is_of_network;
+use crate::offload::{is_of_network, machine_of};
 use gradus_ir::pass::{OptionKind, PassOption, Rewrites};
 use gradus_ir::{Attr, Builder, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Refusal, Value};
 use gradus_machines::nna::{CallOp, MatMulOp, define};
@@ -59,7 +59,22 @@ and zero points of results that are not constant; operands that do not fit in me
 # Cost
 
 A program for each plan of each product, of some thousand instructions; scheduling is quadratic in the length of loop bodies.",
-    options: OPTIONS,
+    options: &[
+        PassOption { name: "target", doc: "Target whose machine is meant", kind: OptionKind::Text("nna") },
+        PassOption {
+            name: "without",
+            doc: "Technique of the mapping that is left out, to see its gain",
+            kind: OptionKind::Word(
+                "nothing",
+                &[
+                    ("nothing", "the plan of the fewest cycles"),
+                    ("convolutions", "scalar code only"),
+                    ("sharing", "weights are written for each patch, one after the other"),
+                    ("ping-pong", "features are written between convolutions"),
+                ],
+            ),
+        },
+    ],
     statistics: &[
         ("num-products", "Number of products"),
         ("num-programs", "Number of programs"),
@@ -70,35 +85,10 @@ A program for each plan of each product, of some thousand instructions; scheduli
     rewrites: Rewrites::Tags(&["lower"]),
     stays: "on the host",
     make: |options| {
-        let numbers: Vec<i64> = NnaMachine::NUMBERS.iter().map(|number| options.int(number.0)).collect();
-        Ok(Box::new(MatMulToNna { machine: NnaMachine::from_numbers(&numbers)?, without: Without::of(options.text("without")) }))
+        let (target, without) = (options.text("target").to_owned(), Without::of(options.text("without")));
+        Ok(Box::new(MatMulToNna { target, without }))
     },
     ..PassInfo::DEFAULT
-};
-
-/// The numbers of the machine as options, and the technique that is left out.
-const OPTIONS: &[PassOption] = &{
-    const WITHOUT: PassOption = PassOption {
-        name: "without",
-        doc: "Technique of the mapping that is left out, to see its gain",
-        kind: OptionKind::Word(
-            "nothing",
-            &[
-                ("nothing", "the plan of the fewest cycles"),
-                ("convolutions", "scalar code only"),
-                ("sharing", "weights are written for each patch, one after the other"),
-                ("ping-pong", "features are written between convolutions"),
-            ],
-        ),
-    };
-    let mut options = [WITHOUT; NnaMachine::NUMBERS.len() + 1];
-    let mut i = 0;
-    while i < NnaMachine::NUMBERS.len() {
-        let (name, doc, default) = NnaMachine::NUMBERS[i];
-        options[i] = PassOption { name, doc, kind: OptionKind::Int(default) };
-        i += 1;
-    }
-    options
 };
 
 /// Returns the ops that the pass lowers.
@@ -107,7 +97,7 @@ pub fn ops() -> impl Iterator<Item = &'static OpInfo> {
 }
 
 struct MatMulToNna {
-    machine: NnaMachine,
+    target: String,
     without: Without,
 }
 
@@ -148,12 +138,13 @@ impl Without {
 
 impl Pass for MatMulToNna {
     fn run(&mut self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
+        let machine = machine_of(m, root, &self.target, NnaMachine::of)?;
         let mut programs: Vec<(Layout, Attr)> = Vec::new();
         for op in m.ops_under(root) {
             if !is_of_network(m, op) && MatMulOp::cast(m, op).is_none() {
                 continue;
             }
-            let (lowered, product) = match Lowered::of(m, op).and_then(|lowered| self.cheapest(lowered)) {
+            let (lowered, product) = match Lowered::of(m, op).and_then(|lowered| self.cheapest(lowered, &machine)) {
                 Ok(cheapest) => cheapest,
                 Err(refusal) => {
                     cx.refuse(m, op, &refusal);
@@ -168,7 +159,7 @@ impl Pass for MatMulToNna {
             let name = match known {
                 Some(name) => name,
                 None => {
-                    let Some(name) = self.define(m, op, &product) else { continue };
+                    let Some(name) = define_program(m, op, &product, &machine) else { continue };
                     programs.push((product.layout, name));
                     cx.count("num-programs", 1);
                     cx.count("num-instructions", product.code.len() as u64);
@@ -186,7 +177,7 @@ impl Pass for MatMulToNna {
 
 impl MatMulToNna {
     /// Returns the alternative and program of the fewest cycles.
-    fn cheapest(&self, alternatives: Vec<Lowered>) -> Result<(Lowered, ProductProgram), Refusal> {
+    fn cheapest(&self, alternatives: Vec<Lowered>, machine: &NnaMachine) -> Result<(Lowered, ProductProgram), Refusal> {
         let Shape { rows, depth, columns } = alternatives[0].shape;
         let programs = alternatives.into_iter().filter_map(|lowered| {
             let (initial, requantize) = (lowered.initial, lowered.requantize.as_ref().map(|r| r.zero));
@@ -195,7 +186,7 @@ impl MatMulToNna {
                 let fits = lowered.mapping.is_none_or(|mapping| mapping == plan.mapping);
                 fits.then_some(ProductPlan { initial, requantize, ..plan })
             };
-            let product = ProductProgram::cheapest(lowered.shape, &self.machine, adjust).ok()?;
+            let product = ProductProgram::cheapest(lowered.shape, machine, adjust).ok()?;
             Some((lowered, product))
         });
         let cheapest = programs.min_by_key(|(lowered, product)| product.cycles.saturating_mul(lowered.parts as u64));
@@ -203,14 +194,14 @@ impl MatMulToNna {
             Refusal::from("a product of {}x{}x{} for which the machine has no plan").with([rows, depth, columns]),
         )
     }
+}
 
-    /// Defines a program in the symbol table around an op. Returns its symbol.
-    fn define(&self, m: &mut Module, op: Op, product: &ProductProgram) -> Option<Attr> {
-        let (block, name) = free_symbol(m, op, "nna")?;
-        let loc = m.loc(op);
-        define(m, block, &name, product, &self.machine, loc);
-        Some(m.ctx.symbol_attr(&name))
-    }
+/// Defines a program in the symbol table around an op. Returns its symbol.
+fn define_program(m: &mut Module, op: Op, product: &ProductProgram, machine: &NnaMachine) -> Option<Attr> {
+    let (block, name) = free_symbol(m, op, "nna")?;
+    let loc = m.loc(op);
+    define(m, block, &name, product, machine, loc);
+    Some(m.ctx.symbol_attr(&name))
 }
 
 /// Replaces an op by the call of a program.

@@ -119,24 +119,14 @@ pub(crate) trait Accelerator {
 /// The programs of levels, or an op that must stay on the host, and why.
 pub(crate) type Programs<P> = Result<Vec<P>, (Op, Refusal)>;
 
-/// Returns a machine of the description that is loaded for a target.
-pub(crate) fn machine_of<M>(
-    m: &Module,
-    target: &str,
-    machine: fn(&gradus_cost::Machine) -> Result<M, String>,
-) -> Result<M, String> {
-    machine(&CostModel::named(&m.ctx, target)?.machine(&m.ctx)?)
-}
+/// A function that reads the parameters of a simulated machine by the values of their names.
+type ReadParameters<M> = fn(&dyn Fn(&'static str) -> Result<u64, String>) -> Result<M, String>;
 
-/// Sets the parameters of a machine to the numbers of a description.
-pub(crate) fn set_parameters<const N: usize>(
-    parameters: [(&'static str, &mut u32); N],
-    description: &gradus_cost::Machine,
-) -> Result<(), String> {
-    parameters.into_iter().try_for_each(|(key, parameter)| {
-        *parameter = u32::try_from(description.value(key)?).map_err(|_| format!("'{key}' is too large"))?;
-        Ok(())
-    })
+/// Reads the machine of a target by the description that the context has of it. Errors are at `root`.
+pub(crate) fn machine_of<M>(m: &Module, root: Op, target: &str, read: ReadParameters<M>) -> Result<M, Diagnostic> {
+    let description = CostModel::named(&m.ctx, target).and_then(|model| model.machine(&m.ctx)).map_err(String::from);
+    let machine = description.and_then(|description| description.parameters(read));
+    machine.map_err(|why| Diagnostic::error(m.loc(root), why))
 }
 
 /// Replaces ops of networks by calls of programs. Each op of a program is a numbered rewrite.

@@ -28,26 +28,18 @@ mod template;
 use crate::emit::Emitter;
 use crate::sparse_product::{MatMul, NOT_CREATED, bytes_attr, define, replace};
 use conv::SparseConv;
-use cost::{MatrixCounts, rows_cycles};
-use gradus_dialects::op_cost::Contraction;
+pub use cost::Core;
+use cost::Cores;
 use gradus_ir::pass::{FloatChange, OptionKind, PassOption, Rewrites};
 use gradus_ir::{Attr, Builder, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Refusal, Value};
 use gradus_machines::x64::{CodeOp, FuncOp, Width, lift};
-use gradus_networks::Columns;
 use gradus_networks::sparse::{ConvOp, IntegerMatMulOp, MatMulOp, PATTERNS};
 use integer::Integer;
 use patterns::Patterns;
 use product::{ByRows, Function, Shape, SparseProduct};
 
 /// Columns of a pattern of nonzeros.
-const BITS: usize = 8;
-
-/// Elements of the sparse constants of a module from which on their code, for one in ten, does not fit into an L2 cache.
-const CROWDED: f64 = (1 << 20) as f64;
-
-/// Maximum depth of a product whose cycles are estimated, and elements of its matrix.
-const MAX_DEPTH: u64 = 1 << 16;
-const MAX_ELEMENTS: u64 = 1 << 40;
+pub const BITS: usize = 8;
 
 /// The declaration.
 pub const INFO: PassInfo = PassInfo {
@@ -215,14 +207,16 @@ pub fn ops() -> impl Iterator<Item = &'static OpInfo> {
 /// Whether a sparse product or convolution is lowered on this machine in its form: a convolution is in one or another, an unrolled product
 /// if code can be generated.
 pub fn can_generate(m: &Module, op: Op) -> bool {
+    let Ok(cores) = Cores::of(&m.ctx) else { return false };
     let isa = native();
     let width = isa.map(|isa| isa.width);
     if IntegerMatMulOp::cast(m, op).is_some() {
         let integer = isa.and_then(|isa| Integer::of(m, op, isa).ok());
-        return integer.is_some_and(|integer| integer.product.code(integer.width).is_some());
+        return integer.is_some_and(|integer| integer.product.code(cores, integer.width).is_some());
     }
     if let Some(conv) = ConvOp::cast(m, op) {
-        return SparseConv::of(m, conv, width).is_ok_and(|conv| conv.product.shape(width, false).is_some());
+        return SparseConv::of(m, cores, conv, width)
+            .is_ok_and(|conv| conv.product.shape(cores, width, false).is_some());
     }
     let Some(matmul) = MatMulOp::cast(m, op) else { return false };
     if has_patterns(m, op) {
@@ -231,37 +225,14 @@ pub fn can_generate(m: &Module, op: Op) -> bool {
             .is_some_and(|((matmul, matrix), width)| Patterns::of(&matrix, matmul.columns(), BITS, width).is_some());
     }
     SparseProduct::of(m, matmul).is_ok_and(|(_, product, _)| match product.by_rows {
-        ByRows::Always => product.shape(width, false).is_some(),
-        _ => width.is_some_and(|width| product.code(width).is_some()),
+        ByRows::Always => product.shape(cores, width, false).is_some(),
+        _ => width.is_some_and(|width| product.code(cores, width).is_some()),
     })
 }
 
 /// Whether code has 256-bit vectors on this machine, since it has no wider ones.
 pub fn has_narrow_vectors() -> bool {
     native().is_some_and(|isa| isa.width == Width::Ymm)
-}
-
-/// Estimated cycles of generated code for a contraction whose left operand is a random matrix with some nonzeros, on a core whose vectors have 256
-/// bits; `None` without such code, and if the matrix is empty or very large.
-pub fn narrow_cycles(c: &Contraction, nonzeros: u64) -> Option<u64> {
-    let (counts, columns) = counts(c, nonzeros)?;
-    counts.cycles(columns, Width::Ymm).map(|cycles| cycles as u64)
-}
-
-/// The same for compressed rows.
-pub fn narrow_rows_cycles(c: &Contraction, nonzeros: u64) -> Option<u64> {
-    let (counts, columns) = counts(c, nonzeros)?;
-    Some(rows_cycles(&counts, Columns::adjacent(columns), Width::Ymm) as u64)
-}
-
-/// The counts of a random left operand, and the number of columns.
-fn counts(c: &Contraction, nonzeros: u64) -> Option<(MatrixCounts, usize)> {
-    let size = |n: u64| usize::try_from(n).ok();
-    let elements = c.rows.checked_mul(c.depth).filter(|&n| (1..=MAX_ELEMENTS).contains(&n))?;
-    (c.depth <= MAX_DEPTH && nonzeros <= elements && c.columns > 0).then_some(())?;
-    let element = size(c.factors.bytes_of_sum())?;
-    let counts = MatrixCounts { rows: size(c.rows)?, depth: size(c.depth)?, nonzeros: size(nonzeros)?, element };
-    Some((counts, size(c.columns)?))
 }
 
 /// The form in which a product is computed.
@@ -295,6 +266,8 @@ struct SparseToX64 {
 
 impl Pass for SparseToX64 {
     fn run(&mut self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
+        let ctx = m.ctx.clone();
+        let cores = Cores::of(&ctx).map_err(|error| Diagnostic::error(m.loc(root), error.to_string()))?;
         let by_patterns: Vec<Op> = m.ops_under(root).into_iter().filter(|&op| has_patterns(m, op)).collect();
         for &op in &by_patterns {
             if let Err(refusal) = self.patterns(m, MatMulOp(op), cx) {
@@ -309,9 +282,9 @@ impl Pass for SparseToX64 {
         for op in ops {
             // An op that is refused stays: the dense op would multiply the zeros of the constant, also by infinities and NaNs.
             let lowered = match (ConvOp::cast(m, op), MatMulOp::cast(m, op)) {
-                (Some(conv), _) => self.conv(m, conv, cx),
-                (_, Some(matmul)) => self.matmul(m, matmul, cx),
-                _ => self.integer(m, op, cx),
+                (Some(conv), _) => self.conv(m, conv, cores, cx),
+                (_, Some(matmul)) => self.matmul(m, matmul, cores, cx),
+                _ => self.integer(m, op, cores, cx),
             };
             if let Err(refusal) = lowered {
                 cx.refuse(m, op, &refusal);
@@ -361,10 +334,10 @@ impl SparseToX64 {
     }
 
     /// Lowers a matrix product.
-    fn matmul(&self, m: &mut Module, matmul: MatMulOp, cx: &mut PassContext<'_>) -> Result<(), Refusal> {
+    fn matmul(&self, m: &mut Module, matmul: MatMulOp, cores: &Cores, cx: &mut PassContext<'_>) -> Result<(), Refusal> {
         let op = matmul.0;
         let (matmul, product, chain) = SparseProduct::of(m, matmul)?;
-        let Some(called) = self.compile(m, op, (&product, self.width()), cx)? else { return Ok(()) };
+        let Some(called) = self.compile(m, op, (&product, self.width()), cores, cx)? else { return Ok(()) };
         let mut b = Builder::before(m, chain.last());
         let mut e = Emitter::of(&mut b, chain.last());
         let create = || {
@@ -378,9 +351,11 @@ impl SparseToX64 {
     }
 
     /// Lowers a matrix product of bytes.
-    fn integer(&self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Result<(), Refusal> {
+    fn integer(&self, m: &mut Module, op: Op, cores: &Cores, cx: &mut PassContext<'_>) -> Result<(), Refusal> {
         let integer = Integer::of(m, op, self.isa.ok_or(NO_VECTORS)?)?;
-        let Some(called) = self.compile(m, op, (&integer.product, Some(integer.width)), cx)? else { return Ok(()) };
+        let Some(called) = self.compile(m, op, (&integer.product, Some(integer.width)), cores, cx)? else {
+            return Ok(());
+        };
         let mut b = Builder::before(m, op);
         let mut e = Emitter::of(&mut b, op);
         let create = || {
@@ -394,11 +369,11 @@ impl SparseToX64 {
     }
 
     /// Lowers a convolution with the ops of its epilogue.
-    fn conv(&self, m: &mut Module, conv: ConvOp, cx: &mut PassContext<'_>) -> Result<(), Refusal> {
+    fn conv(&self, m: &mut Module, conv: ConvOp, cores: &Cores, cx: &mut PassContext<'_>) -> Result<(), Refusal> {
         let op = conv.0;
-        let mut conv = SparseConv::of(m, conv, self.width())?;
+        let mut conv = SparseConv::of(m, cores, conv, self.width())?;
         conv.product.by_rows = self.convs;
-        let Some(called) = self.compile(m, op, (&conv.product, self.width()), cx)? else { return Ok(()) };
+        let Some(called) = self.compile(m, op, (&conv.product, self.width()), cores, cx)? else { return Ok(()) };
         let last = conv.chain.last();
         let mut b = Builder::before(m, last);
         let mut e = Emitter::of(&mut b, last);
@@ -423,10 +398,11 @@ impl SparseToX64 {
         m: &mut Module,
         op: Op,
         (product, width): (&SparseProduct, Option<Width>),
+        cores: &Cores,
         cx: &mut PassContext<'_>,
     ) -> Result<Option<Called>, Refusal> {
-        let is_crowded = self.elements > CROWDED;
-        let shape = product.shape(width, is_crowded).ok_or(NO_CODE)?;
+        let is_crowded = self.elements > cores.with(width.unwrap_or(Width::Ymm)).crowded_elements as f64;
+        let shape = product.shape(cores, width, is_crowded).ok_or(NO_CODE)?;
         if !cx.allows("lower", m, op) {
             return Ok(None);
         }

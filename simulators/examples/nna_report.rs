@@ -36,7 +36,7 @@ fn main() {
         _ => Shape { rows: 256, depth: 256, columns: 256 },
     };
     println!("{}x{}x{}", shape.rows, shape.depth, shape.columns);
-    for (name, machine) in [("v1", NnaMachine::V1), ("v2", NnaMachine::V2)] {
+    for (name, machine) in [("v1", NnaMachine::V1), ("v2", NnaMachine::DEFAULT)] {
         let one = ProductPlan { resident: 1, ..ProductPlan::new(Mapping::Dense, &machine) };
         for mapping in [Mapping::Scalar, Mapping::Diagonal, Mapping::Dense] {
             let plan = ProductPlan { mapping, ..one };

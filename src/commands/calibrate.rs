@@ -18,7 +18,8 @@ pub fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Resu
     let target = target::named(tool, matches)?.ok_or_else(|| Failure::Usage("--calibrate needs --target".into()))?;
     let stopwatch = Stopwatch::new(tool, target)?;
     let mut machine = target::machine(tool, &tool.context(), target, matches, streams)?;
-    let probes = || target.probes.iter().filter(|probe| (probe.applies)());
+    let described = machine.clone();
+    let probes = || target.probes.iter().filter(|probe| (probe.applies)(&described));
     let bar = progress::bar(probes().count() as u64, "measuring [{bar:32}] {pos}/{len} numbers, {eta} left");
     let mut lines = String::new();
     for probe in probes() {
@@ -88,17 +89,18 @@ mod tests {
         let tool = Tool::gradus();
         for target in tool.targets.iter().filter(|target| !target.probes.is_empty()) {
             let model = &target.cost;
-            let machine = model.embedded(&tool.context()).expect("its description is valid");
-            for probe in target.probes.iter().filter(|probe| (probe.applies)()) {
+            let machines = model.descriptions(&tool.context()).expect("its descriptions are valid");
+            let probes = machines.iter().flat_map(|machine| target.probes.iter().map(move |probe| (machine, probe)));
+            for (machine, probe) in probes.filter(|(machine, probe)| (probe.applies)(machine)) {
                 let m = parse_module(&tool.context(), "", (probe.program)(), Default::default()).expect("is a program");
                 let costs = descriptors(&m);
                 let mut other = machine.clone();
                 other.set(probe.number, 3 * machine.value(probe.number).unwrap() / 2 + 1).unwrap();
                 let price = total(model, &other, &costs).unwrap();
-                let found = fit(model, &machine, probe.number, &costs, price).unwrap();
+                let found = fit(model, machine, probe.number, &costs, price).unwrap();
                 other.set(probe.number, found).unwrap();
                 assert_eq!(total(model, &other, &costs), Ok(price), "{}", probe.number);
-                assert_ne!(total(model, &machine, &costs), Ok(price), "{} does not matter", probe.number);
+                assert_ne!(total(model, machine, &costs), Ok(price), "{} does not matter", probe.number);
             }
         }
     }

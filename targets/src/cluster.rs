@@ -9,7 +9,7 @@ use gradus_dialects::op_cost::{Contraction, OpCost};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{Module, Op, OpArgs, OpDecl};
 use gradus_machines::cluster::{CallOp, Program, ProgramOp};
-use gradus_simulators::cluster::Statistics;
+use gradus_simulators::cluster::{ClusterMachine, Statistics};
 use rustc_hash::FxHashMap;
 
 /// The declaration of the target.
@@ -17,7 +17,7 @@ pub const TARGET: Target = Target {
     cost: CostModel {
         name: "cluster",
         doc: "five clusters of sixteen cores with memories of their own, simulated; costs in cycles",
-        machine: include_str!("../machines/cluster.toml"),
+        machine: ClusterMachine::DESCRIPTION,
         cost: Pricing::Descriptors(|machine| price(Numbers::of(machine), Numbers::cost)),
         ops: || vec!["arith.*", "cluster.*", "graph.*", "layout.*", "math.*", "tensor.*"],
         groups: &["graph-algebra", "graph-fuse", "graph-merge", "mul-as-conv", "matmul-as-conv"],
@@ -51,7 +51,7 @@ machine_numbers! {
 }
 
 /// Bytes per element.
-const ELEMENT: u64 = 4;
+const ELEMENT: u64 = size_of::<f32>() as u64;
 
 impl Numbers {
     fn cost(&self, op: OpCost) -> u64 {
@@ -85,7 +85,7 @@ impl Numbers {
 }
 
 fn load<'m>(m: &'m Module, function: Op, machine: &Machine, _: usize) -> Result<Box<dyn Executable + 'm>, TargetError> {
-    gradus_lowering::graph_to_cluster::machine(machine)?;
+    machine.parameters(ClusterMachine::of)?;
     let mut programs = FxHashMap::default();
     for op in m.ops_under(function).into_iter().filter(|&op| CallOp::cast(m, op).is_some()) {
         programs.insert(op, CallOp::program(m, op)?);

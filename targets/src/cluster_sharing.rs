@@ -5,9 +5,8 @@ use gradus_cost::Machine;
 use gradus_interp::Interpreter;
 use gradus_ir::eval::Datum;
 use gradus_ir::{DType, Op, OpDecl, Tensor};
-use gradus_lowering::graph_to_cluster::machine as parameters;
 use gradus_machines::cluster::{CallOp, Program};
-use gradus_simulators::cluster::{ClusterProgram, Statistics};
+use gradus_simulators::cluster::{ClusterMachine, ClusterProgram, Statistics};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -25,7 +24,7 @@ struct Alone {
 
 /// Runs the program of each function alone, then all of them at once.
 fn together(tenants: &[Tenant<'_>], machine: &Machine) -> Result<Vec<Together>, TargetError> {
-    let machine = parameters(machine)?;
+    let machine = machine.parameters(ClusterMachine::of)?;
     let alone = tenants.iter().map(run_alone).collect::<Result<Vec<_>, _>>()?;
     let codes: Vec<ClusterProgram> = alone.iter().map(|one| one.program.code.clone()).collect();
     let code =

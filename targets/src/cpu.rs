@@ -1,12 +1,12 @@
-//! `cpu`: this machine, by kernels. Costs are cycles of a core with 512-bit vectors.
+//! `cpu`: this machine, by kernels. Costs are cycles of a core.
 
 use crate::{Executable, OpTimes, Precision, Signature, Statistic, Stop, Target, TargetError, cpu_probes};
-use gradus_cost::{CostModel, Machine, NEVER, Pricing, machine_numbers, price};
+use gradus_cost::{CostModel, Machine, MachineVariant, NEVER, Pricing, machine_numbers, price};
 use gradus_dialects::op_cost::{Contraction, Factors, OpCost};
 use gradus_ir::diag::Refused;
 use gradus_ir::eval::Datum;
 use gradus_ir::{Module, Op, OpDecl, Type};
-use gradus_lowering::sparse_to_x64::{can_generate, has_narrow_vectors, narrow_cycles, narrow_rows_cycles};
+use gradus_lowering::sparse_to_x64::{BITS, Core, can_generate, has_narrow_vectors};
 use gradus_networks::{graph, sparse};
 use gradus_runtime::cpu::CompiledFunction;
 use gradus_runtime::gemm::bytes::ByteIsa;
@@ -18,7 +18,19 @@ pub const TARGET: Target = Target {
     cost: CostModel {
         name: "cpu",
         doc: "this machine: convolutions and matrix products by address tables, on its widest vectors",
-        machine: include_str!("../machines/cpu.toml"),
+        machine: include_str!("../machines/cpu-avx512.toml"),
+        variants: &[
+            MachineVariant {
+                name: "amx",
+                description: include_str!("../machines/cpu-amx.toml"),
+                is_host: || ByteIsa::best() == ByteIsa::Amx,
+            },
+            MachineVariant {
+                name: "avx2",
+                description: include_str!("../machines/cpu-avx2.toml"),
+                is_host: has_narrow_vectors,
+            },
+        ],
         cost: Pricing::Descriptors(|machine| price(Numbers::of(machine), Numbers::cost)),
         ops,
         supports: has_kernel_for_types,
@@ -72,20 +84,12 @@ fn has_kernel_for_types(m: &Module, op: Op) -> bool {
     !is_generated || can_generate(m, op)
 }
 
-/// How many times as long a product takes if its left operand is constant, since it has few columns, or few filters for a constant image: their
-/// vectors have unused lanes, or they are computed by dot products. Measured on Zen 3, products of 256x256 to 1024x1024 by 1 to 8 columns.
-fn unused(c: &Contraction) -> u64 {
-    let few = if c.packed_for_constant > 0 { c.rows.min(c.columns).max(1) } else { LANES };
-    (LANES / few).clamp(1, 3)
-}
-
 machine_numbers! {
     /// The numbers of the cost model.
     struct Numbers {
         call,
         peak,
         byte_products,
-        narrow_byte_products,
         tile_share,
         bf16_products,
         l2_bandwidth,
@@ -114,47 +118,53 @@ machine_numbers! {
         far_code_bandwidth,
         reference_call,
         reference_product,
+        batch,
+        copies,
+        csr_block,
+        far_result_line,
+        idle_elements,
+        line_bytes,
+        max_idle,
+        nonzero_bytes,
+        page_bytes,
+        pair_share,
+        pattern_tile,
+        result_line,
+        set_bytes,
+        sparse_chunk,
+        vector_bytes,
+        /// Numbers of generated code.
+        core: Core,
     }
 }
 
 /// Bytes per element.
-const ELEMENT: u64 = 4;
-/// Bytes per vector.
-const VECTOR: u64 = 64;
-/// Lanes of a vector.
-const LANES: u64 = VECTOR / ELEMENT;
-/// Cycles of the start of one of several products.
-const BATCH: u64 = 100;
-/// Columns of a pattern of nonzeros, and vectors of columns per call of its function.
-const PATTERN: u64 = 8;
-const TILE: u64 = 32;
-/// Elements whose order is changed in the cycles that the machine's file has.
-const RELAYOUT_UNIT: u64 = 16;
-/// Bytes of generated code per nonzero.
-const CODE: u64 = 8;
-/// Elements of a matrix per lane that is not used when its rows are in lanes.
-const UNUSED: u64 = 16;
-/// Cycles of products and sums of pairs, in percent of those of a multiply-add for each word of four bytes, measured on Zen 3.
-const PAIRS: u64 = 160;
-/// Vectors of columns that compressed rows compute at once.
-const BLOCK: u64 = 8;
-/// Size of a page in bytes, and distance of rows whose lines are in at most 16 sets of the L1 cache.
-const PAGE: u64 = 4096;
-const FEW_SETS: u64 = 256;
-/// Rows of the dense operand whose products are added before the next, about.
-const CHUNK: u64 = 256;
-/// Cycles of the store of a line of the result in its column, into the L2 cache and beyond.
-const RESULT: u64 = 3;
-const FAR_RESULT: u64 = 10;
-/// Loads and stores of each byte of a copy, and its share of the loads that follow, which find less in the caches.
-const COPIES: u64 = 3;
+const ELEMENT: u64 = size_of::<f32>() as u64;
 
 impl Numbers {
+    /// Whether a vector is shorter than a cache line: 256-bit vectors.
+    fn is_narrow(&self) -> bool {
+        self.vector_bytes < self.line_bytes
+    }
+
+    /// Elements of a cache line.
+    fn line_elements(&self) -> u64 {
+        (self.line_bytes / ELEMENT).max(1)
+    }
+
+    /// How many times as long a product takes if its left operand is constant, since it has few columns, or few filters for a constant image:
+    /// their vectors have idle lanes, or they are computed by dot products.
+    fn idle(&self, c: &Contraction) -> u64 {
+        let lanes = self.line_elements();
+        let few = if c.packed_for_constant > 0 { c.rows.min(c.columns).max(1) } else { lanes };
+        (lanes / few).clamp(1, self.max_idle)
+    }
+
     fn cost(&self, op: OpCost) -> u64 {
         match op {
             OpCost::View => 1,
             OpCost::Move(n) | OpCost::Map(n) => self.call + n.saturating_mul(2 * ELEMENT) / self.l2_bandwidth,
-            OpCost::Relayout(n) => self.call + n.saturating_mul(self.relayout) / RELAYOUT_UNIT,
+            OpCost::Relayout(n) => self.call + n.saturating_mul(self.relayout) / 100,
             OpCost::Contract(c) => self.call.saturating_add(match (c.strategy, c.nonzeros) {
                 (None, _) => self.contract(&c),
                 (Some(strategy), _) if *strategy == graph::CHANNELS_FIRST => self.contract(&c),
@@ -187,25 +197,27 @@ impl Numbers {
         if c.columns == 1 && !are_words && c.factors != Factors::F64 {
             return self.in_lanes(c, nonzeros);
         }
-        if has_narrow_vectors() {
-            match narrow_cycles(c, nonzeros) {
+        if self.is_narrow() {
+            match self.core.cycles(c, nonzeros) {
                 Some(cycles) => {
-                    let percent = if are_words { PAIRS } else { 100 };
+                    let percent = if are_words { self.pair_share } else { 100 };
                     return cycles.saturating_mul(percent) / self.narrow_share + c.runs / self.run_starts;
                 }
                 None if !are_words => return self.compressed(c, nonzeros),
                 None => {}
             }
         }
-        let vectors = c.columns.div_ceil(LANES);
-        let panel = c.depth.saturating_mul(VECTOR);
+        let vectors = c.columns.div_ceil(self.line_elements());
+        let panel = c.depth.saturating_mul(self.line_bytes);
         let is_in_l1 = panel.saturating_mul(vectors) <= self.l1_bytes;
-        let is_panel_in_l1 = panel <= self.l1_bytes / 4 * 3 && nonzeros.saturating_mul(CODE) <= self.l1_bytes;
+        let is_panel_in_l1 =
+            panel <= self.l1_bytes / 4 * 3 && nonzeros.saturating_mul(self.nonzero_bytes) <= self.l1_bytes;
         if !is_in_l1 && !is_panel_in_l1 {
             return self.generated_beyond_l1(c, nonzeros, vectors);
         }
         let lines = c.rows.div_ceil(self.sparse_rows).saturating_mul(c.depth).min(nonzeros);
-        let loads = lines.saturating_add(c.rows).saturating_mul(vectors).saturating_mul(VECTOR) / self.l1_bandwidth;
+        let loads =
+            lines.saturating_add(c.rows).saturating_mul(vectors).saturating_mul(self.line_bytes) / self.l1_bandwidth;
         let products = nonzeros.saturating_mul(vectors) / self.sparse_products;
         let cycles = products.saturating_mul(100) / self.sparse_l1_share;
         let once = if is_in_l1 { 0 } else { c.depth.min(nonzeros).saturating_mul(vectors) };
@@ -214,10 +226,10 @@ impl Numbers {
     }
 
     /// Prices generated code for one column, in which a lane of a vector computes a row. In a step a lane without a nonzero is idle: about
-    /// one idle lane for each [`UNUSED`] elements of the matrix.
+    /// one idle lane for each `idle_elements` elements of the matrix.
     fn in_lanes(&self, c: &Contraction, nonzeros: u64) -> u64 {
-        let unused = c.rows.saturating_mul(c.depth) / UNUSED;
-        nonzeros.saturating_add(unused) / self.lane_slots
+        let idle = c.rows.saturating_mul(c.depth) / self.idle_elements;
+        nonzeros.saturating_add(idle) / self.lane_slots
     }
 
     /// Returns the cycles to read a cache line of the dense operand, one column of vectors after the other. Half of the lines are in the L1
@@ -225,9 +237,9 @@ impl Numbers {
     /// sets of the cache.
     fn line(&self, c: &Contraction) -> u64 {
         let row = c.columns.saturating_mul(ELEMENT);
-        if row >= PAGE {
+        if row >= self.page_bytes {
             self.sparse_line + 1
-        } else if row.is_multiple_of(FEW_SETS) || !row.is_multiple_of(VECTOR) {
+        } else if row.is_multiple_of(self.set_bytes) || !row.is_multiple_of(self.line_bytes) {
             self.sparse_line
         } else {
             self.sparse_line / 2
@@ -242,8 +254,9 @@ impl Numbers {
         let is_read = 1.0 - (1.0 - density.min(1.0)).powf(c.rows as f64 / groups as f64);
         let lines = (is_read * groups as f64 * c.depth as f64) as u64;
         let is_far = c.rows.saturating_mul(c.columns).saturating_mul(ELEMENT) > self.l2_bytes;
-        let result = if is_far { FAR_RESULT } else { RESULT };
-        let results = result.saturating_add((c.depth.div_ceil(CHUNK).max(1) - 1).saturating_mul(2 * RESULT));
+        let result = if is_far { self.far_result_line } else { self.result_line };
+        let results = result
+            .saturating_add((c.depth.div_ceil(self.sparse_chunk).max(1) - 1).saturating_mul(2 * self.result_line));
         let lines =
             lines.saturating_mul(self.line(c)).saturating_add(c.rows.saturating_mul(results)).saturating_mul(vectors);
         let products =
@@ -254,24 +267,24 @@ impl Numbers {
 
     /// Prices the fetch of generated code.
     fn fetched(&self, nonzeros: u64) -> u64 {
-        let code = nonzeros.saturating_mul(CODE);
+        let code = nonzeros.saturating_mul(self.nonzero_bytes);
         code / if code <= self.l2_bytes { self.code_bandwidth } else { self.far_code_bandwidth }
     }
 
     /// Prices the copy of a dense operand whose rows do not begin at cache lines.
     fn packing(&self, c: &Contraction) -> u64 {
-        let is_split = c.columns > LANES && !c.columns.is_multiple_of(LANES);
-        let bytes = c.depth.saturating_mul(c.columns).saturating_mul(COPIES * ELEMENT);
+        let lanes = self.line_elements();
+        let is_split = c.columns > lanes && !c.columns.is_multiple_of(lanes);
+        let bytes = c.depth.saturating_mul(c.columns).saturating_mul(self.copies * ELEMENT);
         if is_split { bytes / self.l2_bandwidth } else { 0 }
     }
 
     /// Prices functions by patterns of nonzeros: a load and a multiply-add for each nonzero and vector, and for each chunk a call, which
     /// loads and stores sums.
     fn dispatched(&self, c: &Contraction, nonzeros: u64) -> u64 {
-        let vector = if has_narrow_vectors() { VECTOR / 2 } else { VECTOR };
-        let vectors = c.columns.div_ceil(vector / c.factors.bytes_of_sum());
-        let calls = c.rows.saturating_mul(c.depth.div_ceil(PATTERN)).min(nonzeros);
-        let tiles = vectors.div_ceil(TILE);
+        let vectors = c.columns.div_ceil((self.vector_bytes / c.factors.bytes_of_sum()).max(1));
+        let calls = c.rows.saturating_mul(c.depth.div_ceil(BITS as u64)).min(nonzeros);
+        let tiles = vectors.div_ceil(self.pattern_tile);
         let call = vectors.saturating_mul(2).saturating_add(tiles.saturating_mul(self.pattern_call));
         let products = nonzeros.saturating_mul(vectors);
         products.saturating_add(calls.saturating_mul(call)).saturating_add(c.runs / self.run_starts)
@@ -280,14 +293,14 @@ impl Numbers {
     /// Prices compressed rows: a load and a multiply-add for each nonzero and vector, and the loop over the nonzeros of each row and block
     /// of columns, whose end is mispredicted. With 256-bit vectors the price is an estimate that includes the caches.
     fn compressed(&self, c: &Contraction, nonzeros: u64) -> u64 {
-        if has_narrow_vectors()
-            && let Some(cycles) = narrow_rows_cycles(c, nonzeros)
+        if self.is_narrow()
+            && let Some(cycles) = self.core.rows_cycles(c, nonzeros)
         {
             return cycles.saturating_mul(100) / self.narrow_rows_share + c.runs / self.run_starts;
         }
-        let vectors = c.columns.div_ceil(LANES);
-        let products = nonzeros.saturating_mul(vectors).saturating_mul(LANES) / self.csr_products;
-        let rows = c.rows.saturating_mul(vectors.div_ceil(BLOCK)).saturating_mul(self.csr_row);
+        let vectors = c.columns.div_ceil(self.line_elements());
+        let products = nonzeros.saturating_mul(vectors).saturating_mul(self.line_elements()) / self.csr_products;
+        let rows = c.rows.saturating_mul(vectors.div_ceil(self.csr_block)).saturating_mul(self.csr_row);
         products.saturating_add(rows).saturating_add(self.packing(c)).saturating_add(c.runs / self.run_starts)
     }
 
@@ -311,32 +324,32 @@ impl Numbers {
         };
         // Batched products compute whole vectors of columns; those with one column read the left operand anew for each.
         let is_batched = c.groups > 1 && !is_depthwise;
-        let is_whole = is_batched && has_narrow_vectors();
-        let columns = if is_whole { c.columns.next_multiple_of(LANES) } else { c.columns };
+        let is_whole = is_batched && self.is_narrow();
+        let lanes = self.line_elements();
+        let columns = if is_whole { c.columns.div_ceil(lanes).saturating_mul(lanes) } else { c.columns };
         let cycles = match c.factors {
             Factors::Bytes if !is_depthwise => self.byte_cycles(c),
             Factors::Bf16 if !is_depthwise && c.packed => c.products() / self.bf16_products,
-            _ => Contraction { columns, ..*c }.products().saturating_mul(100 * unused(c)) / (self.peak * share),
+            _ => Contraction { columns, ..*c }.products().saturating_mul(100 * self.idle(c)) / (self.peak * share),
         };
         let starts = c.runs.saturating_mul(c.columns.div_ceil(self.column_panel)) / self.run_starts;
-        let starts = starts.saturating_add(if is_batched { c.groups.saturating_mul(BATCH) } else { 0 });
+        let starts = starts.saturating_add(if is_batched { c.groups.saturating_mul(self.batch) } else { 0 });
         cycles.max(moved / self.l2_bandwidth).saturating_add(starts).saturating_add(self.operand_packing(c))
     }
 
     /// Prices the packing of a right operand of f32 for a constant left one in each run, with 256-bit vectors.
     fn operand_packing(&self, c: &Contraction) -> u64 {
-        let is_priced = c.strategy.is_none() && c.factors == Factors::Other && has_narrow_vectors();
+        let is_priced = c.strategy.is_none() && c.factors == Factors::Other && self.is_narrow();
         if is_priced { c.packed_for_constant.saturating_mul(self.narrow_packing) } else { 0 }
     }
 
-    /// Prices a product of bytes: by tile registers if this machine has them, whose results go through memory. They gain nothing if both
+    /// Prices a product of bytes: by tile registers if the machine has them, whose results go through memory. They gain nothing if both
     /// operands are packed in each run.
     fn byte_cycles(&self, c: &Contraction) -> u64 {
-        let has_tiles = ByteIsa::best() == ByteIsa::Amx && c.packed;
+        let has_tiles = self.tile_share > 100 && c.packed;
         let share = if has_tiles { self.tile_share } else { 100 };
-        let results = c.rows.saturating_mul(c.columns.div_ceil(LANES)).saturating_mul(RESULT);
-        let rate = if has_narrow_vectors() { self.narrow_byte_products } else { self.byte_products };
-        let products = c.products().saturating_mul(100) / (rate * share);
+        let results = c.rows.saturating_mul(c.columns.div_ceil(self.line_elements())).saturating_mul(self.result_line);
+        let products = c.products().saturating_mul(100) / (self.byte_products * share);
         products.saturating_add(if has_tiles { results } else { 0 })
     }
 

@@ -1,15 +1,14 @@
 //! Programs that determine numbers of the machine of `cpu`.
 
 use crate::Probe;
+use gradus_cost::Machine;
 use gradus_ir::random::Random;
-use gradus_lowering::sparse_to_x64::has_narrow_vectors;
 
 /// The probes: rates of dense products first, then of the other forms.
 pub const PROBES: &[Probe] = &[
     always("call", || chain(33)),
     always("peak", || product("graph.matmul", [512, 512, 512], 0)),
-    wide("byte_products", bytes),
-    narrow("narrow_byte_products", bytes),
+    always("byte_products", bytes),
     always("bf16_products", bf16),
     always("l2_bandwidth", || clamp(1 << 16)),
     always("depthwise_share", depthwise),
@@ -22,14 +21,19 @@ pub const PROBES: &[Probe] = &[
     wide("far_code_bandwidth", || product("sparse.matmul unrolled", [512, 4608, 63], 90)),
 ];
 
+/// Whether a machine has 256-bit vectors.
+fn has_narrow_vectors(machine: &Machine) -> bool {
+    machine.value("vector_bytes") == Ok(32)
+}
+
 /// A probe for any machine.
 const fn always(number: &'static str, program: fn() -> String) -> Probe {
-    Probe { number, program, applies: || true }
+    Probe { number, program, applies: |_| true }
 }
 
 /// A probe for 512-bit vectors.
 const fn wide(number: &'static str, program: fn() -> String) -> Probe {
-    Probe { applies: || !has_narrow_vectors(), ..always(number, program) }
+    Probe { applies: |machine| !has_narrow_vectors(machine), ..always(number, program) }
 }
 
 /// A probe for 256-bit vectors.

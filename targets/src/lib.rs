@@ -3,15 +3,13 @@
 //! A [`Target`] ties together a machine description, a cost model, a pipeline and an executor. Tools list the targets
 //! of this crate and their own; all commands and passes know targets from that list only.
 //!
-//! The numbers of a machine are in `machines/NAME.toml`, each with unit and source. The embedded file is the schema of `--machine FILE`:
-//! the same keys and units. A cost model reads its numbers once into a struct (`machine_numbers!`) and returns a function of an op;
+//! The numbers of a machine are in a description, each with unit and source: `machines/NAME.toml`, or beside the simulator of the machine.
+//! The embedded file is the schema of `--machine FILE`, which has some of its keys, with their units. A target with several machines, such as
+//! `cpu`, embeds the numbers in which the others differ; the processor's vector extensions choose among them, where no file is given.
+//! A cost model reads its numbers once into a struct (`machine_numbers!`) and returns a function of an op;
 //! in the text of a pipeline, `$key` stands for a number. Cost models are registered in the context, type-erased, where
 //! `saturate` and `apply-rules` find them by name. A model names the ops that its target implements; those of `cpu` follow from
 //! the tables of its kernels and lowerings. Other ops cost `NEVER` or, on `cpu`, the price of their evaluation by reference.
-//!
-//! Not all numbers are there: cycles of generated sparse code are constants of `sparse_to_x64/cost.rs` in `gradus-lowering`, chosen by
-//! the processor's vector extensions, others are constants of `cpu.rs`, and the defaults of the simulators' machines repeat the files,
-//! for programs that need no target.
 //!
 //! The features, on by default: `cpu` adds the target `cpu` with its kernels, `networks` the targets of networks.
 
@@ -98,8 +96,8 @@ pub struct Probe {
     pub number: &'static str,
     /// Writes the program, which has one function.
     pub program: fn() -> String,
-    /// Whether the number matters on the machine of this process.
-    pub applies: fn() -> bool,
+    /// Whether the number matters on a machine.
+    pub applies: fn(&Machine) -> bool,
 }
 
 /// A type in which a target computes networks of f32, which a user chooses.

@@ -17,7 +17,7 @@ pub const TARGET: Target = Target {
     cost: CostModel {
         name: "nna",
         doc: "an engine for 3x3 convolutions and its scalar processor; costs in cycles",
-        machine: include_str!("../machines/nna.toml"),
+        machine: nna::NnaMachine::DESCRIPTION,
         cost: Pricing::Descriptors(|machine| price(Numbers::of(machine), Numbers::cost)),
         ops: || vec!["arith.*", "graph.*", "layout.*", "math.*", "nna.*", "tensor.*"],
         groups: &[
@@ -32,9 +32,7 @@ pub const TARGET: Target = Target {
         approx: true,
         ..CostModel::DEFAULT
     },
-    pipeline: "builtin.module(convert-qdq-to-integer,canonicalize,convert-matmul-to-nna{outputs=$outputs kernels=$kernels \
-               frams=$frams memory=$memory load=$load add=$add requantize=$requantize scalar=$scalar multiply=$multiply \
-               branch=$branch write=$write read=$read config=$config block=$block fill=$fill},canonicalize)",
+    pipeline: "builtin.module(convert-qdq-to-integer,canonicalize,convert-matmul-to-nna{target=nna},canonicalize)",
     load: Some(load),
     listing: Some(listing),
     picture: Some(picture),

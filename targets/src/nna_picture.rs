@@ -99,13 +99,13 @@ impl PicturedRun<'_> {
     fn around(&self, steps: &[usize], middle: usize) -> [u64; 2] {
         let begin = |i: usize| self.spans[steps[i]].begin;
         let (first, last) = (middle.saturating_sub(AROUND), (middle + AROUND).min(steps.len() - 1));
-        [begin(first), begin(last) + self.machine.latency.step()]
+        [begin(first), begin(last) + self.machine.step()]
     }
 
     /// Draws the lanes of some cycles. Returns the bottom.
     fn lanes(&self, body: &mut String, top: usize, [first, end]: [u64; 2]) -> usize {
         let timeline = Timeline { cycles: end - first };
-        let step = self.machine.latency.step();
+        let step = self.machine.step();
         let mut draw = |y: usize, label: &str, colour: &str, of: &dyn Fn(&NnaInst) -> Option<u64>| {
             let spans = self.spans.iter().filter_map(|span| Some((span.begin, span.begin + of(self.inst(span))?)));
             let inside = spans.filter(|&(from, to)| to > first && from < end);

@@ -8,7 +8,7 @@ use gradus_dialects::op_cost::{Contraction, OpCost};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{DType, Module, Op, OpArgs, OpDecl};
 use gradus_machines::npu::{CallOp, Program};
-use gradus_simulators::npu::{ProgramBounds, Statistics, Unit};
+use gradus_simulators::npu::{NpuMachine, ProgramBounds, Statistics, Unit};
 use std::collections::BTreeMap;
 
 /// The declaration of the target.
@@ -16,7 +16,7 @@ pub const TARGET: Target = Target {
     cost: CostModel {
         name: "npu",
         doc: "a multiplier array with SRAM of its own, simulated; costs in cycles",
-        machine: include_str!("../machines/npu.toml"),
+        machine: NpuMachine::DESCRIPTION,
         cost: Pricing::Descriptors(|machine| price(Numbers::of(machine), Numbers::cost)),
         ops: || vec!["arith.*", "graph.*", "layout.*", "math.*", "npu.*", "tensor.*"],
         groups: &["graph-algebra", "graph-fuse", "graph-merge", "mul-as-conv", "matmul-as-conv"],
@@ -74,7 +74,7 @@ impl Numbers {
 }
 
 fn load<'m>(m: &'m Module, function: Op, machine: &Machine, _: usize) -> Result<Box<dyn Executable + 'm>, TargetError> {
-    gradus_lowering::graph_to_npu::machine(machine)?;
+    machine.parameters(NpuMachine::of)?;
     let numbers = Numbers::of(machine).map_err(|e| e.to_string())?;
     let mut programs = BTreeMap::new();
     for op in m.ops_under(function).into_iter().filter(|&op| CallOp::cast(m, op).is_some()) {

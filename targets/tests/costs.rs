@@ -2,7 +2,11 @@
 
 use gradus_cost::{CostModel, NEVER, load_machine, register};
 use gradus_dialects::DIALECTS;
-use gradus_ir::{Context, ParseOptions, parse_module};
+use gradus_dialects::op_cost::OpCost;
+use gradus_ir::{Context, Op, ParseOptions, parse_module};
+use gradus_simulators::cluster::ClusterMachine;
+use gradus_simulators::nna::NnaMachine;
+use gradus_simulators::npu::NpuMachine;
 use gradus_targets::TARGETS;
 use std::sync::Arc;
 
@@ -67,6 +71,41 @@ fn views_of_constants_have_prices_of_constants() {
     };
     assert_eq!(of_view, of_constant);
     assert!(of_constant > of_variable, "{of_constant} {of_variable}");
+}
+
+/// The parameters of a simulator are those that the description of its target has.
+#[test]
+fn simulators_have_the_numbers_of_their_descriptions() {
+    let ctx = context();
+    let described = |name: &str| CostModel::named(&ctx, name).and_then(|model| model.machine(&ctx)).expect("is valid");
+    assert_eq!(described("nna").parameters(NnaMachine::of), Ok(NnaMachine::DEFAULT));
+    assert_eq!(described("npu").parameters(NpuMachine::of), Ok(NpuMachine::DEFAULT));
+    assert_eq!(described("cluster").parameters(ClusterMachine::of), Ok(ClusterMachine::DEFAULT));
+}
+
+/// Prices on `cpu` depend on the machine description, and on nothing else.
+#[test]
+fn prices_on_a_described_machine_do_not_depend_on_the_host() {
+    let program = "func.func @f(%x: tensor<1024x208xf32>, %v: tensor<512x512xui8>) {
+  %a = graph.constant dense<2.0> : tensor<256x1024xf32>
+  %b = graph.constant dense<3> : tensor<512x512xi8>
+  %0 = sparse.matmul unrolled %a, %x : (tensor<256x1024xf32>, tensor<1024x208xf32>) -> tensor<256x208xf32>
+  %1 = sparse.matmul csr %a, %x : (tensor<256x1024xf32>, tensor<1024x208xf32>) -> tensor<256x208xf32>
+  %2 = sparse.matmul patterns %a, %x : (tensor<256x1024xf32>, tensor<1024x208xf32>) -> tensor<256x208xf32>
+  %3 = graph.matmul_integer %v, %b : (tensor<512x512xui8>, tensor<512x512xi8>) -> tensor<512x512xi32>
+  return
+}
+";
+    let model = &TARGETS[0].cost;
+    let expected = [[0; 4]; 3];
+    let machines = model.descriptions(&context()).unwrap_or_else(|e| panic!("{} errors", e.len()));
+    for (machine, expected) in machines.into_iter().zip(expected) {
+        let (ctx, price) = (context(), model.price_on(&machine).expect("it has the numbers"));
+        let m = parse_module(&ctx, "program.mlir", program.to_owned(), ParseOptions::default()).expect("is a program");
+        let computes = |op: &Op| matches!(OpCost::of(&m, *op), OpCost::Contract(_));
+        let ops = m.ops_under(m.root()).into_iter().filter(computes);
+        assert_eq!(ops.map(|op| price.of(OpCost::of(&m, op))).collect::<Vec<_>>(), expected);
+    }
 }
 
 /// The smallest and the largest numbers give prices, and no overflow.

@@ -1,9 +1,10 @@
 //! The invariants of docs/src/invariants.md that can be read off the code: length of functions, documentation, circles of modules,
-//! shared mutable state, op names in passes, type names, errors, and the number of places that a declaration touches.
+//! shared mutable state, op names in passes, numbers of machines, type names, errors, and the number of places that a declaration touches.
 
 mod circles;
 mod code;
 mod names;
+mod numbers;
 mod places;
 
 use crate::support::{files, no_failures, read, root, shown, without_tests};

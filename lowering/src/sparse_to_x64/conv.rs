@@ -5,7 +5,7 @@
 //! the image is a column: what is between rows of the output is computed as well, and sliced off. With strides, the image is one
 //! for each phase, side by side.
 
-use super::cost::{MatrixCounts, rows_cycles};
+use super::cost::{Cores, MatrixCounts, rows_cycles};
 use super::epilogue::{Chain, Epilogue};
 use super::plan::CodePlan;
 use super::product::{ByRows, SparseProduct};
@@ -19,9 +19,6 @@ use gradus_networks::graph::{ConcatOp, TensorSlice, convolution};
 use gradus_networks::layout::{self, TiledLayout, image_layout, result_layout};
 use gradus_networks::sparse::ConvOp;
 use gradus_reference_kernels::shape::Window;
-
-/// Cycles of an element of a slice, measured on images of 0.4 and 0.8 million elements.
-const SLICED: f64 = 1.2;
 
 /// Layouts in bands of rows.
 struct Bands {
@@ -89,7 +86,7 @@ pub(super) struct SparseConv {
 
 impl SparseConv {
     /// Returns the convolution of an op. `width`: the vectors of generated code, if the machine runs any.
-    pub fn of(m: &Module, conv: ConvOp, width: Option<Width>) -> Result<SparseConv, Refusal> {
+    pub fn of(m: &Module, cores: &Cores, conv: ConvOp, width: Option<Width>) -> Result<SparseConv, Refusal> {
         let op = conv.0;
         let (group, window) = convolution(m, op).map_err(|_| "a window that its operands do not have")?;
         let constant = |v| {
@@ -119,7 +116,7 @@ impl SparseConv {
         let mut extents = reading.extents(&window);
         let bands = Bands::of(m, conv, (&reading, &window)).ok_or("an unknown extent")?;
         let columns = match reading {
-            Reading::Windows => columns(&window, &extents, (&matrix, width), [bands.numbers[1], channels]),
+            Reading::Windows => columns(cores, &window, &extents, (&matrix, width), [bands.numbers[1], channels]),
             _ => pointwise_columns(&window, bands.numbers, channels),
         };
         let columns = columns.ok_or("output positions that are no columns of a product")?;
@@ -301,6 +298,7 @@ fn reach(window: &Window, axis: usize) -> usize {
 /// The columns of the product of windows. Either each row of the output is a strip, or the elements between the rows of an image of one
 /// phase are columns too, which takes a slice, and each band is a strip; the choice is by estimated cycles. `None` if there are no columns.
 fn columns(
+    cores: &Cores,
     window: &Window,
     extents: &[usize],
     (matrix, width): (&Matrix, Option<Width>),
@@ -315,12 +313,14 @@ fn columns(
     }
     let strips = Columns { all: positions, bands, strips: positions / output[last], pitch: extents[last] };
     let offsets = offsets(window, extents, channels);
+    let vectors = width.unwrap_or(Width::Ymm);
+    let core = cores.with(vectors);
     let cycles = |columns| {
-        let rows = rows_cycles(&MatrixCounts::of(matrix), columns, width.unwrap_or(Width::Ymm));
-        let code = width.and_then(|width| CodePlan::cost(matrix, columns, &offsets, width));
+        let rows = rows_cycles(core, &MatrixCounts::of(matrix), columns, vectors);
+        let code = width.and_then(|width| CodePlan::cost(cores, matrix, columns, &offsets, width));
         code.map_or(rows, |code| rows.min(code.cycles))
     };
-    let sliced = SLICED * (matrix.rows * positions) as f64;
+    let sliced = core.code_slice * (matrix.rows * positions) as f64;
     Some(if cycles(strips) < cycles(all) + sliced { strips } else { all })
 }
 

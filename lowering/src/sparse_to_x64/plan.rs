@@ -1,6 +1,6 @@
 //! The choice of the form of the code.
 
-use super::cost::{Cost, MatrixCounts, Rows, crowded_cycles};
+use super::cost::{Cores, Cost, MatrixCounts, Rows};
 use super::form::RegisterTile;
 use crate::sparse_product::Matrix;
 use gradus_machines::x64::Width;
@@ -35,6 +35,8 @@ pub(super) struct CodePlan {
     /// Estimated bytes of code, without prefetches, and cycles; of a part, those of the whole.
     pub num_bytes: usize,
     cycles: f64,
+    /// Estimated cycles of the fetch of code that other code crowds out of the caches.
+    crowded_cycles: f64,
     /// Whether code is prefetched ahead of its execution: hardware does not prefetch code from beyond the L2 cache.
     pub prefetches: bool,
 }
@@ -42,8 +44,8 @@ pub(super) struct CodePlan {
 impl CodePlan {
     /// Plans the code with vectors up to a width, where row `k` of B begins at element `offsets[k]`; `None` if there are fewer columns
     /// than a vector has without masks.
-    pub fn of(matrix: &Matrix, columns: Columns, offsets: &[usize], width: Width) -> Option<CodePlan> {
-        let cost = CodePlan::cost(matrix, columns, offsets, width)?;
+    pub fn of(cores: &Cores, matrix: &Matrix, columns: Columns, offsets: &[usize], width: Width) -> Option<CodePlan> {
+        let cost = CodePlan::cost(cores, matrix, columns, offsets, width)?;
         let panel = cost.form.panel(matrix.element());
         Some(CodePlan {
             form: cost.form,
@@ -54,20 +56,21 @@ impl CodePlan {
             values: PoolValues::of(matrix, cost.form),
             num_bytes: cost.blocks.code,
             cycles: cost.cycles,
+            crowded_cycles: cores.with(width).crowded_cycles(cost.blocks.code),
             prefetches: false,
         })
     }
 
     /// The cost of the form and the division with the fewest estimated cycles.
-    pub fn cost(matrix: &Matrix, columns: Columns, offsets: &[usize], width: Width) -> Option<Cost> {
-        let (counts, rows) = (MatrixCounts::of(matrix), Rows::of(offsets, matrix.element()));
+    pub fn cost(cores: &Cores, matrix: &Matrix, columns: Columns, offsets: &[usize], width: Width) -> Option<Cost> {
+        let (counts, rows) = (MatrixCounts::of(matrix), Rows::of(cores.with(width), offsets, matrix.element()));
         let costs = |form: RegisterTile| rows.costs(form, (counts, matrix.distinct_columns(form.rows)), columns);
         RegisterTile::all(&counts, columns, width).flat_map(costs).min_by(|a, b| a.cycles.total_cmp(&b.cycles))
     }
 
     /// Estimated cycles. Other code may crowd the code out of the caches between two calls.
     pub fn cycles(&self, is_crowded: bool) -> f64 {
-        self.cycles + if is_crowded { crowded_cycles(self.form.width, self.num_bytes) } else { 0.0 }
+        self.cycles + if is_crowded { self.crowded_cycles } else { 0.0 }
     }
 
     /// Prefetches code if it is large for the number of columns. Other code may crowd it out of the L2 cache between two calls.
@@ -105,11 +108,11 @@ impl PoolValues {
 
 #[cfg(test)]
 mod tests {
-    use super::super::cost::{LINE, PAGE, WIDE};
-    use super::CodePlan;
+    use super::{CodePlan, Cores};
     use crate::sparse_product::Matrix;
-    use gradus_ir::Tensor;
+    use gradus_cost::{CostModel, register};
     use gradus_ir::random::Random;
+    use gradus_ir::{Context, Tensor};
     use gradus_machines::x64::Width;
     use gradus_networks::Columns;
 
@@ -121,20 +124,34 @@ mod tests {
         Matrix::of(&Tensor::from_vec(&[rows, depth], values), false).expect("a matrix")
     }
 
+    /// The cores of a machine with the numbers of the embedded description for 512-bit vectors.
+    fn cores() -> Cores {
+        static MODEL: CostModel = CostModel {
+            name: "cpu",
+            machine: include_str!("../../../targets/machines/cpu-avx512.toml"),
+            ..CostModel::DEFAULT
+        };
+        let ctx = Context::new(gradus_dialects::DIALECTS);
+        register(&ctx, vec![&MODEL]);
+        *Cores::of(&ctx).expect("the machine has the numbers")
+    }
+
     fn plan(matrix: &Matrix, columns: usize) -> CodePlan {
         let offsets: Vec<usize> = (0..matrix.depth).map(|k| k * columns).collect();
-        CodePlan::of(matrix, Columns::adjacent(columns), &offsets, Width::Zmm).expect("a plan")
+        CodePlan::of(&cores(), matrix, Columns::adjacent(columns), &offsets, Width::Zmm).expect("a plan")
     }
 
     #[test]
     fn lines_of_chunks_stay_in_the_l1_cache() {
+        let cores = cores();
+        let core = cores.with(Width::Zmm);
         for columns in [196, 784] {
             for every in [5, 10] {
                 let plan = plan(&matrix(256, 2048, every), columns);
-                let pages = plan.chunk as f64 * (columns as f64 * 4.0 / PAGE as f64).min(1.0);
+                let pages = plan.chunk as f64 * (columns as f64 * 4.0 / core.page_bytes as f64).min(1.0);
                 let what = format!("{} rows of {columns} columns, one of {every}", plan.chunk);
-                assert!((plan.chunk * plan.form.vectors * LINE) as f64 <= WIDE.near_lines, "{what}");
-                assert!(pages <= WIDE.pages, "{what}: {pages} pages");
+                assert!(plan.chunk * plan.form.vectors * core.line_bytes <= core.code_lines, "{what}");
+                assert!(pages <= core.code_pages as f64, "{what}: {pages} pages");
             }
         }
     }

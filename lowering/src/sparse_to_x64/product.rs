@@ -1,6 +1,6 @@
 //! Products with a sparse constant as calls of their code.
 
-use super::cost::{MatrixCounts, rows_cycles};
+use super::cost::{Cores, MatrixCounts, rows_cycles};
 use super::epilogue::{Chain, Epilogue};
 use super::generate::{Generated, generate};
 use super::lanes;
@@ -75,15 +75,17 @@ impl SparseProduct {
 
     /// Plans the product for a machine with vectors of a width, if it has code; `None` if code, the operand or the result is too large.
     /// `is_crowded` is whether other code crowds its own out of the caches between two calls.
-    pub fn shape(&self, width: Option<Width>, is_crowded: bool) -> Option<Shape> {
+    pub fn shape(&self, cores: &Cores, width: Option<Width>, is_crowded: bool) -> Option<Shape> {
         let last = self.offsets.iter().max()?.checked_add(self.columns.reach()?)?;
         let larger = last.max(self.matrix.rows.checked_mul(self.columns.all)?);
         larger.checked_mul(self.matrix.element()).filter(|&n| n < MAX_BYTES)?;
-        let code = width.filter(|_| self.by_rows != ByRows::Always).and_then(|width| Some((width, self.code(width)?)));
+        let code =
+            width.filter(|_| self.by_rows != ByRows::Always).and_then(|width| Some((width, self.code(cores, width)?)));
         let Some((width, code)) = code else { return (self.by_rows != ByRows::Never).then_some(Shape::Rows) };
         let is_slower = match &code {
             Shape::Panels(plan) if self.by_rows == ByRows::Cheaper => {
-                rows_cycles(&MatrixCounts::of(&self.matrix), self.columns, width) < plan.cycles(is_crowded)
+                let counts = MatrixCounts::of(&self.matrix);
+                rows_cycles(cores.with(width), &counts, self.columns, width) < plan.cycles(is_crowded)
             }
             _ => false,
         };
@@ -91,11 +93,11 @@ impl SparseProduct {
     }
 
     /// Plans the code; `None` if it is too large.
-    pub fn code(&self, width: Width) -> Option<Shape> {
+    pub fn code(&self, cores: &Cores, width: Width) -> Option<Shape> {
         if lanes::suits(&self.matrix, self.columns, &self.offsets, width) {
             return (self.matrix.values().len() <= MAX_CODE / 32).then_some(Shape::Lanes(width));
         }
-        let plan = CodePlan::of(&self.matrix, self.columns, &self.offsets, width)?;
+        let plan = CodePlan::of(cores, &self.matrix, self.columns, &self.offsets, width)?;
         (self.matrix.values().len() * (plan.form.vectors * 8 + 4) <= MAX_CODE).then_some(Shape::Panels(plan))
     }
 

@@ -3,7 +3,8 @@
 use super::access::members;
 use super::rules::check_fields;
 use super::{ClusterMachine, ClusterProgram, Fault, FaultClass, Position, Record};
-use crate::join_clocks;
+use crate::happens_before::join_clocks;
+use crate::machine::OUT_OF_RANGE;
 use std::collections::HashMap;
 
 /// The increments of an event in a cluster.
@@ -36,7 +37,7 @@ impl<'a> Graph<'a> {
     /// # Errors
     /// An invalid field, a wait for another count than that of all increments, and a deadlock.
     pub fn new(program: &'a ClusterProgram, machine: &ClusterMachine) -> Result<Graph<'a>, Fault> {
-        machine.check().map_err(Fault::of_program)?;
+        machine.check().map_err(|_| Fault::of_program(OUT_OF_RANGE))?;
         let clusters = program.records.len();
         if clusters == 0 || clusters > machine.clusters as usize {
             return Err(Fault::of_program("the machine has another number of clusters"));

@@ -1,7 +1,7 @@
 //! Construction of programs: straight-line code and counted loops.
 
 use super::instruction::{Form, NnaInst};
-use super::machine::Latencies;
+use super::machine::NnaMachine;
 use super::schedule::{ReadOnly, schedule};
 use super::timing::Timing;
 
@@ -15,7 +15,7 @@ enum Code {
 /// A program under construction.
 #[derive(Debug)]
 pub struct CodeBuilder {
-    latency: Latencies,
+    machine: NnaMachine,
     read_only: ReadOnly,
     /// The open loops, outermost first, each with the code so far.
     open: Vec<Vec<Code>>,
@@ -26,8 +26,8 @@ pub struct CodeBuilder {
 impl CodeBuilder {
     /// Returns an empty program. Loops at depth `d` count in the register `counter - d`; the memory at registers of `read_only`
     /// is not stored to.
-    pub fn new(latency: Latencies, counter: i32, read_only: ReadOnly) -> CodeBuilder {
-        CodeBuilder { latency, read_only, open: vec![Vec::new()], counter }
+    pub fn new(machine: NnaMachine, counter: i32, read_only: ReadOnly) -> CodeBuilder {
+        CodeBuilder { machine, read_only, open: vec![Vec::new()], counter }
     }
 
     /// Appends an instruction.
@@ -71,14 +71,14 @@ impl CodeBuilder {
         codes.iter_mut().for_each(|code| self.schedule(code));
         let mut program = Vec::new();
         codes.iter().for_each(|code| flatten(code, &mut program));
-        let mut timing = Timing::new(self.latency);
+        let mut timing = Timing::new(self.machine);
         codes.iter().for_each(|code| estimate(code, &mut timing));
         (program, timing.end())
     }
 
     fn schedule(&self, code: &mut Code) {
         match code {
-            Code::Block(block) => *block = schedule(block, self.read_only, &self.latency),
+            Code::Block(block) => *block = schedule(block, self.read_only, &self.machine),
             Code::Loop { body, .. } => body.iter_mut().for_each(|code| self.schedule(code)),
         }
     }

@@ -1,7 +1,7 @@
 //! List scheduling of straight-line code for two slots.
 
 use super::instruction::{CONFIG, ENGINE, Form, NnaInst, OperandKind, Slot};
-use super::machine::{Latencies, NUM_REGISTERS};
+use super::machine::{NUM_REGISTERS, NnaMachine};
 
 /// Things that instructions read and write, a bit each: registers, then these.
 const FRAM: usize = 2 * NUM_REGISTERS;
@@ -23,9 +23,9 @@ struct RegisterAccess {
 pub type ReadOnly = u32;
 
 /// Returns the instructions of straight-line code in an order that fills both slots. Results and hazards are the same.
-pub fn schedule(code: &[NnaInst], read_only: ReadOnly, latency: &Latencies) -> Vec<NnaInst> {
+pub fn schedule(code: &[NnaInst], read_only: ReadOnly, machine: &NnaMachine) -> Vec<NnaInst> {
     let accesses = accesses(code);
-    let edges = edges(code, &accesses, read_only, latency);
+    let edges = edges(code, &accesses, read_only, machine);
     let mut height = vec![0_u64; code.len()];
     for i in (0..code.len()).rev() {
         height[i] = edges[i].iter().map(|&(to, cycles)| cycles + height[to]).max().unwrap_or(0);
@@ -63,7 +63,7 @@ fn edges(
     code: &[NnaInst],
     accesses: &[RegisterAccess],
     read_only: ReadOnly,
-    latency: &Latencies,
+    machine: &NnaMachine,
 ) -> Vec<Vec<(usize, u64)>> {
     let mut edges = vec![Vec::new(); code.len()];
     for (to, b) in accesses.iter().enumerate() {
@@ -71,7 +71,7 @@ fn edges(
             let raw = (a.writes | a.parts) & b.reads;
             let other = a.reads & (b.writes | b.parts) | (a.writes | a.parts) & b.writes | a.writes & b.parts;
             if raw != 0 {
-                edges[from].push((to, result_latency(&code[from], &code[to], latency)));
+                edges[from].push((to, result_latency(&code[from], &code[to], machine)));
             } else if other != 0 || is_ordered(&code[from], &code[to], read_only) {
                 edges[from].push((to, 0));
             }
@@ -81,7 +81,7 @@ fn edges(
 }
 
 /// Returns the cycles from an instruction to one that uses its result.
-fn result_latency(from: &NnaInst, to: &NnaInst, l: &Latencies) -> u64 {
+fn result_latency(from: &NnaInst, to: &NnaInst, l: &NnaMachine) -> u64 {
     let is_sync = to.form == Form::Nnsync;
     u64::from(match from.form {
         Form::La | Form::Ls | Form::Lb | Form::Lw => l.load,

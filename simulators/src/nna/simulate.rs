@@ -181,7 +181,7 @@ impl<'a> Simulator<'a> {
             machine,
             conditions,
             memory,
-            timing: Timing::new(machine.latency),
+            timing: Timing::new(*machine),
             vectors: [VectorRegister::poison(fill); NUM_REGISTERS],
             scalars: [u32::from_le_bytes([fill; 4]); NUM_REGISTERS],
             scalar_poison: u32::MAX,
@@ -437,7 +437,7 @@ impl<'a> Simulator<'a> {
         self.require(self.unsynced >> (2 + wram) & 1 == 0, FaultKind::WramRaw)?;
         self.require(self.unread >> block & 1 == 0, FaultKind::ResultUnread)?;
         let (stride, mask) = (self.configured(STRIDE, now)? as usize, self.configured(MASK, now)? as u32);
-        let step = self.machine.latency.step();
+        let step = self.machine.step();
         let busy = self.timing.complete.iter().any(|&end| end > now + step);
         self.blocks[block].start(&self.frams[fram], &self.kernels[wram], stride, mask, self.machine);
         if self.conditions.interlock == Interlock::Absent {

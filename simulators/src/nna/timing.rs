@@ -2,7 +2,7 @@
 
 use super::hazard::FaultKind;
 use super::instruction::{CONFIG, ENGINE, Form, NnaInst, OperandKind, Slot};
-use super::machine::{Latencies, NUM_REGISTERS};
+use super::machine::{NUM_REGISTERS, NnaMachine};
 
 /// The reason for a wait.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -29,7 +29,7 @@ pub struct Issue {
 /// The state of the pipeline: the cycles at which things are ready. Values do not matter to it, except whether a branch is taken.
 #[derive(Clone, Debug)]
 pub struct Timing {
-    latency: Latencies,
+    machine: NnaMachine,
     now: u64,
     slots: [u64; 2],
     vectors: [u64; NUM_REGISTERS],
@@ -49,9 +49,9 @@ pub struct Timing {
 
 impl Timing {
     /// Returns the state before the first instruction.
-    pub fn new(latency: Latencies) -> Timing {
+    pub fn new(machine: NnaMachine) -> Timing {
         Timing {
-            latency,
+            machine,
             now: 0,
             slots: [0; 2],
             vectors: [0; NUM_REGISTERS],
@@ -104,7 +104,7 @@ impl Timing {
 
     /// Delays all instructions after a taken branch.
     pub fn branch(&mut self) {
-        let next = self.now + 1 + u64::from(self.latency.branch);
+        let next = self.now + 1 + u64::from(self.machine.branch);
         self.slots = self.slots.map(|free| free.max(next));
     }
 
@@ -124,7 +124,7 @@ impl Timing {
     }
 
     fn result_latency(&self, form: Form) -> u64 {
-        let l = &self.latency;
+        let l = &self.machine;
         u64::from(match form {
             Form::La | Form::Ls | Form::Lb | Form::Lw => l.load,
             Form::Add => l.add,
@@ -184,13 +184,13 @@ impl Timing {
             }
         }
         let [a, b, c, _] = inst.args.map(|arg| arg as usize);
-        let visible = at + u64::from(self.latency.write);
+        let visible = at + u64::from(self.machine.write);
         let end = match inst.form {
             Form::Nndwf => set(&mut self.visible[a & 1], visible),
             Form::Nndww => set(&mut self.visible[2 + (a & 1)], visible),
-            Form::Nncfg => set(&mut self.config, at + u64::from(self.latency.config)),
+            Form::Nncfg => set(&mut self.config, at + u64::from(self.machine.config)),
             Form::Nnmacg => {
-                let end = at.max(self.engine) + self.latency.step();
+                let end = at.max(self.engine) + self.machine.step();
                 (self.released[a & 1], self.released[2 + (b & 1)]) = (end, end);
                 (self.complete[c & 1], self.engine) = (end, end);
                 end

@@ -17,6 +17,7 @@ use super::{
     AddressSpace, Fault, FaultClass, Interlock, NUM_TOKENS, NpuInst, NpuMachine, Queue, Span, Statistics, Transfer,
     Unit, check,
 };
+use crate::machine::OUT_OF_RANGE;
 use std::collections::VecDeque;
 
 /// A machine that runs programs.
@@ -65,7 +66,7 @@ impl Simulator {
     }
 
     fn check(&self, program: &[NpuInst]) -> Result<(), Fault> {
-        self.machine.check().map_err(|rule| Fault::new(FaultClass::Field, 0, rule))?;
+        self.machine.check().map_err(|_| Fault::new(FaultClass::Field, 0, OUT_OF_RANGE))?;
         match program.iter().position(|inst| *inst == NpuInst::End) {
             Some(end) if end + 1 == program.len() => Ok(()),
             Some(end) => Err(Fault::new(FaultClass::End, end, "'end' is not the last instruction")),

@@ -138,7 +138,7 @@ fn parameters_are_named_and_hashed() {
         assert_ne!(other.hash(), hash, "parameter {i}");
     }
     *machine.parameters()[0].1 = 33;
-    assert_eq!(machine.check(), Err("clusters: 1 to 32"));
+    assert_eq!(machine.check(), Err("clusters: 1 to 32".to_owned()));
 }
 
 #[test]

@@ -63,7 +63,7 @@ const CASES: &[(FaultKind, &str, bool)] = &[
 ];
 
 fn run(text: &str, interlock: Interlock) -> Result<gradus_simulators::nna::Statistics, gradus_simulators::nna::Fault> {
-    let machine = NnaMachine::V2;
+    let machine = NnaMachine::DEFAULT;
     let code = assemble(text, &machine).expect("the program is right");
     let mut memory = ByteMemory::new(4096, 0);
     memory.fill(0, &[0x7f; 64]).expect("in bounds");
@@ -104,8 +104,8 @@ fn data_in_flight_are_poison_without_interlocks() {
 
 #[test]
 fn operands_that_the_machine_lacks_are_rejected() {
-    let code = assemble("nnptr wram1, 0\n nndww wram1, v0\n halt", &NnaMachine::V2).expect("the program is right");
-    let machine = NnaMachine { kernels: 1, ..NnaMachine::V2 };
+    let code = assemble("nnptr wram1, 0\n nndww wram1, v0\n halt", &NnaMachine::DEFAULT).expect("the program is right");
+    let machine = NnaMachine { kernels: 1, ..NnaMachine::DEFAULT };
     let fault =
         simulate(&code, &machine, &mut ByteMemory::new(64, 0), &Conditions::REJECT).expect_err("there is one kernel");
     assert_eq!((fault.at, fault.class), (1, FaultKind::BadValue));

@@ -1,28 +1,18 @@
 //! More of a resource never makes the chosen program slower; each number of a machine matters.
 
 use super::{Operands, Random, count};
-use gradus_simulators::nna::{Conditions, Latencies, NnaMachine, ProductPlan, ProductProgram, Shape};
+use gradus_simulators::nna::{Conditions, NnaMachine, ProductPlan, ProductProgram, Shape};
 
 /// Draws a machine whose resources can grow, with latencies of up to three times the defaults.
 pub fn machine(random: &mut Random) -> NnaMachine {
-    let mut cycles = |default: u32| 1 + random.below(3 * default as usize) as u32;
-    let d = Latencies::DEFAULT;
-    let latency = Latencies {
-        load: cycles(d.load),
-        add: cycles(d.add),
-        requantize: cycles(d.requantize),
-        scalar: cycles(d.scalar),
-        multiply: cycles(d.multiply),
-        branch: cycles(d.branch),
-        write: cycles(d.write),
-        read: cycles(d.read),
-        config: cycles(d.config),
-        block: cycles(d.block),
-        fill: cycles(d.fill),
-    };
+    let mut machine = NnaMachine::DEFAULT;
+    let is_latency = |name: &str| !["outputs", "kernels", "frams", "memory"].contains(&name);
+    for (_, cycles) in machine.parameters().into_iter().filter(|(name, _)| is_latency(name)) {
+        *cycles = 1 + random.below(3 * *cycles as usize) as u32;
+    }
     let two = |random: &mut Random| 1 + random.below(2) as u32;
     let memory = 1 << (12 + random.below(10));
-    NnaMachine { outputs: 4 * two(random), kernels: two(random), frams: two(random), memory, latency }
+    NnaMachine { outputs: 4 * two(random), kernels: two(random), frams: two(random), memory, ..machine }
 }
 
 /// Returns the machines that have more of one resource: outputs, kernels, feature RAMs, memory.
@@ -78,10 +68,10 @@ fn each_number_of_a_machine_matters() {
         let machine = NnaMachine::from_numbers(numbers).expect("it is a machine");
         shapes.map(|shape| cycles_of(shape, &machine))
     };
-    let numbers = NnaMachine::V2.numbers();
-    for (i, (name, ..)) in NnaMachine::NUMBERS.iter().enumerate() {
+    let numbers = NnaMachine::DEFAULT.numbers();
+    for (i, (name, _)) in NnaMachine::default().parameters().into_iter().enumerate() {
         let mut other = numbers.clone();
-        other[i] = match *name {
+        other[i] = match name {
             "outputs" => 4,
             "kernels" | "frams" => 1,
             "memory" => 4096,

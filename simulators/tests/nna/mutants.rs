@@ -4,14 +4,14 @@
 use super::{Operands, Random, count};
 use gradus_simulators::Binary;
 use gradus_simulators::nna::{
-    Conditions, FaultKind, Form, Interlock, Latencies, LoopOrder, Mapping, NUM_REGISTERS, NnaInst, NnaMachine,
-    OperandKind, ProductPlan, ProductProgram, Shape, decode_all, encode_all, simulate,
+    Conditions, FaultKind, Form, Interlock, LoopOrder, Mapping, NUM_REGISTERS, NnaInst, NnaMachine, OperandKind,
+    ProductPlan, ProductProgram, Shape, decode_all, encode_all, simulate,
 };
 use std::collections::BTreeMap;
 
 /// Programs of all structures, with operands.
 fn subjects(random: &mut Random) -> Vec<(ProductProgram, NnaMachine, Operands)> {
-    let (v1, v2) = (NnaMachine::V1, NnaMachine::V2);
+    let (v1, v2) = (NnaMachine::V1, NnaMachine::DEFAULT);
     let dense = |machine: &NnaMachine| ProductPlan::new(Mapping::Dense, machine);
     let diagonal = |machine: &NnaMachine| ProductPlan::new(Mapping::Diagonal, machine);
     let step_outer = |plan: ProductPlan| ProductPlan { order: LoopOrder::StepOuter, resident: 1, ..plan };
@@ -117,25 +117,15 @@ fn operand(inst: &NnaInst, kind: &str) -> Option<usize> {
     }
 }
 
-/// Latencies that a machine of the family may have, from none to long ones.
-fn latencies(random: &mut Random) -> [Latencies; 3] {
-    let mut draw = |max: usize| {
-        let mut cycles = || random.below(max + 1) as u32;
-        Latencies {
-            load: cycles(),
-            add: cycles(),
-            requantize: cycles(),
-            scalar: cycles(),
-            multiply: cycles(),
-            branch: cycles(),
-            write: cycles(),
-            read: cycles(),
-            config: cycles(),
-            block: cycles(),
-            fill: cycles(),
-        }
-    };
-    [draw(0), draw(6), draw(300)]
+/// The machines that differ from one in their latencies, from none to long ones.
+fn with_other_latencies(machine: &NnaMachine, random: &mut Random) -> [NnaMachine; 3] {
+    let is_latency = |name: &str| !["outputs", "kernels", "frams", "memory"].contains(&name);
+    [0, 6, 300].map(|max| {
+        let mut other = *machine;
+        let latencies = other.parameters().into_iter().filter(|(name, _)| is_latency(name));
+        latencies.for_each(|(_, cycles)| *cycles = random.below(max + 1) as u32);
+        other
+    })
 }
 
 #[test]
@@ -166,12 +156,11 @@ fn mutants_are_rejected_or_independent_of_time() {
         if matches!(&outcome, Err(fault) if !is_unwritten(fault.at)) {
             continue;
         }
-        for latency in latencies(&mut random) {
-            let machine = NnaMachine { latency, ..*machine };
+        for machine in with_other_latencies(machine, &mut random) {
             for fill in [0, 0x5a, 0xff] {
                 let conditions = Conditions { interlock: Interlock::Absent, fill, max_cycles: 1 << 40 };
                 let timed = operands.run(&mutant, &machine, &conditions).map(|(sums, bytes, _)| (sums, bytes));
-                assert!(timed == outcome, "missed hazard: {kind} in {:?}, {latency:?}", product.layout.plan);
+                assert!(timed == outcome, "missed hazard: {kind} in {:?}, {machine:?}", product.layout.plan);
             }
         }
     }
@@ -217,7 +206,7 @@ fn changed_binaries_are_refused_or_safe() {
 #[test]
 fn random_programs_are_safe() {
     let mut random = Random(5);
-    let machine = NnaMachine { memory: 1 << 12, ..NnaMachine::V2 };
+    let machine = NnaMachine { memory: 1 << 12, ..NnaMachine::DEFAULT };
     for _ in 0..count("NNA_BINARIES", 4000) {
         let words = 1 + random.below(40);
         let bytes: Vec<u8> = (0..8 * words).map(|i| random.next() as u8 & if i % 8 < 5 { 0x1f } else { 0 }).collect();

@@ -37,7 +37,7 @@ fn pixels_and_outputs_of_a_step() {
     let rows = |row: usize| (0..3 * row).step_by(2).collect::<Vec<usize>>();
     for mapping in [Mapping::Dense, Mapping::Diagonal] {
         assert_eq!(step(&NnaMachine::V1, mapping), (rows(8), vec![0, 2]));
-        assert_eq!(step(&NnaMachine::V2, mapping), (rows(16), vec![0, 2, 4, 6]));
+        assert_eq!(step(&NnaMachine::DEFAULT, mapping), (rows(16), vec![0, 2, 4, 6]));
     }
 }
 
@@ -45,7 +45,7 @@ fn pixels_and_outputs_of_a_step() {
 /// the channel: even outputs are the sums of the patches; odd ones have columns of two patches and the gap.
 #[test]
 fn every_other_output_is_a_patch() {
-    for machine in [NnaMachine::V1, NnaMachine::V2] {
+    for machine in [NnaMachine::V1, NnaMachine::DEFAULT] {
         let row = machine.row() as i32;
         let mut code = vec![NnaInst::new(Form::Li, &[1, 0])];
         let mut push = |form: Form, args: &[i32]| code.push(NnaInst::new(form, args));

@@ -8,7 +8,7 @@ use gradus_simulators::nna::{
 
 /// Returns a random machine.
 fn machine(random: &mut Random) -> NnaMachine {
-    let version = if random.below(2) == 0 { NnaMachine::V1 } else { NnaMachine::V2 };
+    let version = if random.below(2) == 0 { NnaMachine::V1 } else { NnaMachine::DEFAULT };
     NnaMachine { kernels: 1 + random.below(2) as u32, frams: 1 + random.below(4).min(1) as u32, ..version }
 }
 
@@ -73,7 +73,7 @@ fn random_products_equal_plain_loops() {
 #[test]
 fn edge_cases_equal_plain_loops() {
     let mut random = Random(2);
-    for machine in [NnaMachine::V1, NnaMachine::V2] {
+    for machine in [NnaMachine::V1, NnaMachine::DEFAULT] {
         for (rows, depth, columns) in
             [(1, 1, 1), (1, 9, 32), (32, 288, 4), (33, 289, 33), (16, 1, 31), (2, 600, 65), (49, 27, 127)]
         {
@@ -102,10 +102,10 @@ fn bounds_are_lower_bounds() {
     }
     // The example of two pixels per column, whose loads are one each.
     let shape = Shape { rows: 33, depth: 64, columns: 33 };
-    for plan in ProductPlan::candidates(shape, &NnaMachine::V2) {
+    for plan in ProductPlan::candidates(shape, &NnaMachine::DEFAULT) {
         let product =
-            ProductProgram::new(shape, ProductPlan { initial: true, ..plan }, &NnaMachine::V2).expect("a product");
-        let (bound, cycles) = (product.layout.bound(&NnaMachine::V2), product.cycles);
+            ProductProgram::new(shape, ProductPlan { initial: true, ..plan }, &NnaMachine::DEFAULT).expect("a product");
+        let (bound, cycles) = (product.layout.bound(&NnaMachine::DEFAULT), product.cycles);
         assert!(bound <= cycles, "{plan:?}: bound {bound}, {cycles} cycles");
     }
     assert!(tight > 50, "only {tight} bounds are above half of the cycles");
@@ -113,7 +113,7 @@ fn bounds_are_lower_bounds() {
 
 #[test]
 fn impossible_products_are_refused() {
-    let machine = NnaMachine::V2;
+    let machine = NnaMachine::DEFAULT;
     let plan = ProductPlan::new(Mapping::Dense, &machine);
     let refuse = |rows, depth, columns, plan: ProductPlan| {
         ProductProgram::new(Shape { rows, depth, columns }, plan, &machine).unwrap_err()

@@ -2,7 +2,7 @@
 
 use super::cell;
 use crate::Tool;
-use gradus_cost::Machine;
+use gradus_cost::MachineNumber;
 use gradus_targets::Target;
 use std::fmt::Write;
 
@@ -16,7 +16,8 @@ pub(super) fn page(tool: &Tool, target: &Target) -> String {
     let cost = &target.cost;
     let mut text = format!("## Target `{}`\n\n{}.\n\n", cost.name, capitalized(cost.doc));
     // A malformed embedded description is a mistake of the declaration, which is reported as such.
-    let machine = cost.machine(&tool.context()).unwrap_or_default();
+    let machines = cost.descriptions(&tool.context()).unwrap_or_default();
+    let machine = machines.first().cloned().unwrap_or_default();
     match target.pipeline(&machine) {
         Ok(pipeline) => {
             let _ = write!(text, "The pipeline, for `opt --pass-pipeline`:\n\n```text\n{pipeline}\n```\n\n");
@@ -26,7 +27,13 @@ pub(super) fn page(tool: &Tool, target: &Target) -> String {
     if target.load.is_none() {
         text.push_str("This tool does not execute programs on it.\n\n");
     }
-    numbers(&machine, &mut text);
+    text.push_str("The machine, which `--machine FILE` replaces:\n\n");
+    numbers(machine.numbers().iter(), &mut text);
+    for (variant, other) in cost.variants.iter().zip(machines.iter().skip(1)) {
+        let _ = write!(text, "With `{}`, other numbers are:\n\n", variant.name);
+        let differing = other.numbers().iter().zip(machine.numbers()).filter(|(number, first)| number != first);
+        numbers(differing.map(|(number, _)| number), &mut text);
+    }
     let groups = list(cost.groups);
     let floats = if cost.approx { "included" } else { "left out" };
     let _ = write!(text, "Rule groups: {groups}. Rules that round differently are {floats} by default.\n\n");
@@ -35,12 +42,10 @@ pub(super) fn page(tool: &Tool, target: &Target) -> String {
     text
 }
 
-/// Writes the numbers of a machine as a table.
-fn numbers(machine: &Machine, text: &mut String) {
-    text.push_str(
-        "The machine, which `--machine FILE` replaces:\n\n| number | value | unit | source |\n|---|---|---|---|\n",
-    );
-    for number in machine.numbers() {
+/// Writes numbers of a machine as a table.
+fn numbers<'a>(numbers: impl Iterator<Item = &'a MachineNumber>, text: &mut String) {
+    text.push_str("| number | value | unit | source |\n|---|---|---|---|\n");
+    for number in numbers {
         let cells = [&number.unit, &number.source].map(|text| cell(text)).join(" | ");
         let _ = writeln!(text, "| `{}` | {} | {cells} |", number.key, number.value);
     }

@@ -56,6 +56,6 @@ impl Layout {
         let starts = kernels * steps * groups;
         let engine = weights + written + 2 * starts + halves * groups;
         let vector = loads + read + halves * (groups + 2 * sums) + scalar;
-        (engine as u64).max(vector as u64).max(starts as u64 * (machine.latency.step() + 1))
+        (engine as u64).max(vector as u64).max(starts as u64 * (machine.step() + 1))
     }
 }

@@ -174,7 +174,7 @@ impl ProductProgram {
         plan.check(shape, machine)?;
         let layout = Layout::new(shape, plan, machine)?;
         let constant = 1 << registers::FEATURES | 1 << registers::WEIGHTS | 1 << registers::CONSTANTS;
-        let mut emitter = CodeBuilder::new(machine.latency, registers::COUNTER, constant);
+        let mut emitter = CodeBuilder::new(*machine, registers::COUNTER, constant);
         if plan.mapping != Mapping::Scalar {
             convolve::emit(&mut emitter, &layout);
         }

@@ -1,4 +1,4 @@
-// RUN: gradus opt %s --convert-matmul-to-nna="outputs=4 kernels=1" | FileCheck %s
+// RUN: gradus opt %s --convert-matmul-to-nna | FileCheck %s
 
 // An image as a matrix of patches: padding with the zero point, a slice for each tap, and a concatenation.
 // CHECK-LABEL: func.func @integer(
