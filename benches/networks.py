@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How much cheaper networks become: by the best single steps, and by saturation.
 
-  cargo build --release && python3 benches/networks.py [--networks nasrnn,bert,...] [--target cpu] [--gradus PATH]
+  cargo build --release && python3 benches/networks.py [--networks nasrnn,bert,...] [--target cpu] [--machine FILE] [--gradus PATH]
 
 The seven networks that TASO and Tensat were measured on, after their papers: the layers are those, the weights are one
 number each, all different. Costs are those of the target's model, before, after `apply-rules` (each rule where it pays at
@@ -269,21 +269,24 @@ def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument('--networks', default=','.join(NETWORKS))
     p.add_argument('--target', default='cpu')
+    p.add_argument('--machine', help='a machine description of the target, so that costs do not depend on this machine')
     p.add_argument('--options', default='', help='more options of saturate')
     p.add_argument('--gradus', default=os.path.join(here, '..', 'target', 'release', 'gradus'))
     p.add_argument('--print', dest='name', choices=NETWORKS)
     args = p.parse_args()
     if args.name:
         return sys.stdout.write(NETWORKS[args.name]())
+    machine = ['--machine', args.machine] if args.machine else []
     print(f'{"network":<12} {"before":>12} {"greedy":>12} {"saturated":>12} {"bound":>12}  seconds')
     for name in args.networks.split(','):
         with tempfile.NamedTemporaryFile('w', suffix='.mlir') as f, tempfile.NamedTemporaryFile('r') as greedy:
             f.write(NETWORKS[name]())
             f.flush()
-            run(args.gradus, f.name, f'--apply-rules=target={args.target}', '-o', greedy.name)
+            run(args.gradus, f.name, f'--apply-rules=target={args.target}', *machine, '-o', greedy.name)
             only = f'--saturate=target={args.target} max-iterations=0 associate=false report'
-            after_greedy = costs(run(args.gradus, greedy.name, only)[0].stderr)[0]
-            done, seconds = run(args.gradus, f.name, f'--saturate=target={args.target} report {args.options}', '-o', os.devnull)
+            after_greedy = costs(run(args.gradus, greedy.name, only, *machine)[0].stderr)[0]
+            saturate = f'--saturate=target={args.target} report {args.options}'
+            done, seconds = run(args.gradus, f.name, saturate, *machine, '-o', os.devnull)
             before, after, bound = costs(done.stderr)
             print(f'{name:<12} {before:>12} {after_greedy:>12} {after:>12} {bound:>12}  {seconds:.1f}', flush=True)
     return None

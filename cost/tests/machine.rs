@@ -1,6 +1,6 @@
 //! Machine descriptions: what is read, and the diagnostics of damaged files.
 
-use gradus_cost::{CostError, Machine};
+use gradus_cost::{CostError, Machine, machine_numbers};
 use gradus_ir::Context;
 
 const FILE: &str = "# A comment.
@@ -23,6 +23,27 @@ fn numbers_are_found_by_key() {
     assert_eq!(machine.fill("a{w=$panel,l=$lanes}"), Ok("a{w=16,l=8}".to_owned()));
     assert_eq!(machine.fill("$lane"), Err(CostError::UnknownNumber { machine: "toy".into(), key: "lane".into() }));
     assert_eq!(machine.numbers()[0].source, "cited: its manual");
+}
+
+machine_numbers! {
+    /// A number in hundredths.
+    struct Panel {
+        panel: f64,
+    }
+}
+
+machine_numbers! {
+    struct Toy {
+        lanes,
+        panel: usize,
+        in_hundredths: Panel,
+    }
+}
+
+#[test]
+fn numbers_are_read_into_structs() {
+    let toy = read(FILE).map(|machine| Toy::of(&machine).expect("it has the numbers")).expect("it is valid");
+    assert_eq!((toy.lanes, toy.panel, toy.in_hundredths.panel.to_bits()), (8, 16, 0.16_f64.to_bits()));
 }
 
 /// The hash covers names and values.

@@ -266,8 +266,6 @@ struct SparseToX64 {
 
 impl Pass for SparseToX64 {
     fn run(&mut self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
-        let ctx = m.ctx.clone();
-        let cores = Cores::of(&ctx).map_err(|error| Diagnostic::error(m.loc(root), error.to_string()))?;
         let by_patterns: Vec<Op> = m.ops_under(root).into_iter().filter(|&op| has_patterns(m, op)).collect();
         for &op in &by_patterns {
             if let Err(refusal) = self.patterns(m, MatMulOp(op), cx) {
@@ -278,6 +276,11 @@ impl Pass for SparseToX64 {
         let infos = [MatMulOp::INFO, IntegerMatMulOp::INFO, ConvOp::INFO];
         let is_sparse = |&op: &Op| m.info(op).is_some_and(|info| infos.iter().any(|one| std::ptr::eq(*one, info)));
         let ops: Vec<Op> = m.ops_under(root).into_iter().filter(|op| is_sparse(op) && !has_patterns(m, *op)).collect();
+        if ops.is_empty() {
+            return Ok(());
+        }
+        let ctx = m.ctx.clone();
+        let cores = Cores::of(&ctx).map_err(|error| Diagnostic::error(m.loc(root), error.to_string()))?;
         self.elements = ops.iter().map(|&op| constant_elements(m, op)).sum();
         for op in ops {
             // An op that is refused stays: the dense op would multiply the zeros of the constant, also by infinities and NaNs.
