@@ -30,7 +30,7 @@ pub(super) fn page(tool: &Tool, target: &Target) -> String {
     text.push_str("The machine, which `--machine FILE` replaces:\n\n");
     numbers(machine.numbers().iter(), &mut text);
     for (variant, other) in cost.variants.iter().zip(machines.iter().skip(1)) {
-        let _ = write!(text, "With `{}`, other numbers are:\n\n", variant.name);
+        let _ = write!(text, "With `{}`, these numbers differ:\n\n", variant.name);
         let differing = other.numbers().iter().zip(machine.numbers()).filter(|(number, first)| number != first);
         numbers(differing.map(|(number, _)| number), &mut text);
     }
