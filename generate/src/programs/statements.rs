@@ -19,29 +19,37 @@ struct Mix {
     loops: u64,
     conditions: u64,
     memory: u64,
+    /// Whether a private function that stores may be called.
+    is_called: bool,
 }
 
 pub(super) fn arithmetic(random: &mut Random) -> String {
-    program(random, &Mix { loops: 3, conditions: 7, memory: 0 })
+    program(random, &Mix { loops: 3, conditions: 7, memory: 0, is_called: false })
 }
 
 pub(super) fn loops(random: &mut Random) -> String {
-    program(random, &Mix { loops: 30, conditions: 8, memory: 12 })
+    program(random, &Mix { loops: 30, conditions: 8, memory: 12, is_called: false })
 }
 
 pub(super) fn memory(random: &mut Random) -> String {
-    program(random, &Mix { loops: 8, conditions: 14, memory: 60 })
+    let is_called = random.percent(30);
+    program(random, &Mix { loops: 8, conditions: 14, memory: 60, is_called })
 }
 
 fn program(random: &mut Random, mix: &Mix) -> String {
     let mut w = ProgramWriter::new(random);
+    if mix.is_called {
+        w.function("func.func private @made0", &["i32", "index", BUFFER], &[]);
+        store(&mut w);
+        w.line("return\n}");
+    }
     let results = w.types(4);
     let mut parameters = vec!["i32", "i32", "index", "i1"];
     parameters.extend([w.random.pick(&INTS), "f32"]);
     if mix.memory > 0 {
         parameters.extend([BUFFER, BUFFER]);
     }
-    w.function("func.func @made0", &parameters, &results);
+    w.function(&format!("func.func @made{}", u8::from(mix.is_called)), &parameters, &results);
     let count = 4 + w.random.below(8);
     statements(&mut w, mix, count, 2);
     let values = w.picks(&results).join(", ");
@@ -67,7 +75,7 @@ fn statements(w: &mut ProgramWriter<'_>, mix: &Mix, count: u64, depth: u64) {
                 }
             }
         } else if kind < nested + mix.memory {
-            access(w);
+            access(w, mix);
         } else {
             let ty = w.random.pick(&["i32", "i32", "i32", "i8", "i64", "index", "f32", "i1"]);
             w.compute(ty);
@@ -308,7 +316,7 @@ fn switch(w: &mut ProgramWriter<'_>, mix: &Mix, depth: u64) {
 }
 
 /// Writes an allocation, a view, a load or a store. Loads are often repeated.
-fn access(w: &mut ProgramWriter<'_>) {
+fn access(w: &mut ProgramWriter<'_>, mix: &Mix) {
     match w.random.below(11) {
         10 => address(w),
         0 => {
@@ -342,14 +350,24 @@ fn access(w: &mut ProgramWriter<'_>) {
             let load = format!("memref.load %v{memory}[{at}] : {ty}");
             w.op("i32", &load);
             if w.random.percent(40) {
-                if w.random.percent(50) {
+                if mix.is_called && w.random.percent(30) {
+                    call(w);
+                } else if w.random.percent(50) {
                     store(w);
                 }
                 w.op("i32", &load);
             }
         }
+        _ if mix.is_called && w.random.percent(20) => call(w),
         _ => store(w),
     }
+}
+
+/// Calls the private function.
+fn call(w: &mut ProgramWriter<'_>) {
+    let buffer = w.pick_buffer();
+    let operands = w.picks(&["i32", "index"]).join(", ");
+    w.line(&format!("func.call @made0({operands}, %v{buffer}) : (i32, index, {BUFFER}) -> ()"));
 }
 
 /// Stores the address of a slot, and often loads it as another name of the slot.

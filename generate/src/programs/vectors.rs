@@ -101,7 +101,8 @@ fn step(w: &mut ProgramWriter<'_>, vector: &FixedVector, all: &[FixedVector]) ->
         }
         7 if vector.element == "i32" && vector.extents.len() == 1 => Some(sum(w, vector)),
         8 | 9 => Some(stretched(w, vector)),
-        10 | 11 => Some(permuted(w, vector)),
+        10 => Some(permuted(w, vector)),
+        11 => shuffled(w, vector, all),
         12 => Some(listed(w, vector)),
         13 | 14 => Some(reshaped(w, vector)),
         _ => {
@@ -109,6 +110,33 @@ fn step(w: &mut ProgramWriter<'_>, vector: &FixedVector, all: &[FixedVector]) ->
             extracted(w, vector, dims)
         }
     }
+}
+
+/// Lists rows of two vectors, first and last ones often, and extracts one of them or a part of it.
+fn shuffled(w: &mut ProgramWriter<'_>, first: &FixedVector, all: &[FixedVector]) -> Option<FixedVector> {
+    let fits = |v: &&FixedVector| v.element == first.element && v.extents[1..] == first.extents[1..];
+    let others: Vec<&FixedVector> = all.iter().filter(fits).collect();
+    let second = others.get(w.random.below(others.len().max(1) as u64) as usize).copied().unwrap_or(first).clone();
+    let [rows, more] = [first, &second].map(|vector| vector.extents[0]);
+    let ends = [0, rows - 1, rows, rows + more - 1];
+    let count = 1 + w.random.below(4);
+    let mut row = || if w.random.percent(50) { w.random.pick(&ends) } else { w.random.below(rows + more) };
+    let mask: Vec<u64> = (0..count).map(|_| row()).collect();
+    let types = [first, &second].map(|vector| type_of(&vector.extents, vector.element));
+    let (value, extents) = (w.name(), [&[count], &first.extents[1..]].concat());
+    w.line(&format!(
+        "%v{value} = vector.shuffle %v{}, %v{} [{}] : {}",
+        first.value,
+        second.value,
+        list(&mask),
+        types.join(", ")
+    ));
+    let whole = FixedVector { value, extents, element: first.element };
+    if w.random.percent(40) {
+        return Some(whole);
+    }
+    let dims = 1 + w.random.below(whole.extents.len() as u64) as usize;
+    extracted(w, &whole, dims)
 }
 
 /// Writes an op with a vector as its result.

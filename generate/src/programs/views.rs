@@ -44,7 +44,13 @@ fn step(w: &mut ProgramWriter<'_>, views: &mut Vec<View>, asked: &mut Vec<u32>) 
     let recent = views.len() - 1 - w.random.below(views.len().min(4) as u64) as usize;
     let view = views[recent].clone();
     let made = match w.random.below(12) {
-        0 => created(w),
+        0 => {
+            let view = created(w);
+            if w.random.percent(40) {
+                asked.extend((0..view.extents.len()).map(|at| dim_of(w, &view, at)));
+            }
+            view
+        }
         1 | 2 => cast(w, &view),
         3..=5 => {
             let view = part(w, &view);
@@ -115,7 +121,7 @@ fn entry(w: &mut ProgramWriter<'_>, number: i64, dynamic: u64) -> (String, Known
 /// Allocates memory and fills it.
 fn created(w: &mut ProgramWriter<'_>) -> View {
     let extents: Vec<(i64, bool)> =
-        (0..1 + w.random.below(2)).map(|_| (1 + w.random.below(3) as i64, w.random.percent(60))).collect();
+        (0..1 + w.random.below(3)).map(|_| (1 + w.random.below(3) as i64, w.random.percent(50))).collect();
     let open: Vec<String> =
         extents.iter().filter(|(_, is_static)| !is_static).map(|&(n, _)| format!("%v{}", w.index(n))).collect();
     let op = w.random.pick(&["alloca", "alloc"]);
