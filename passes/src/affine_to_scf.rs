@@ -11,7 +11,7 @@ use gradus_dialects::affine::{
     LoadOp, LoopBounds, MaxOp, MinOp, ParallelOp, PrefetchOp, ReductionKind, StoreOp, VectorLoadOp, VectorStoreOp,
     YieldOp, folded_map, simple_bound,
 };
-use gradus_dialects::{memref, scf};
+use gradus_dialects::{memref, scf, vector};
 use gradus_ir::affine::AffineMap;
 use gradus_ir::conversion::{
     ConversionConfig, ConversionPattern, ConversionRewriter, ConversionTarget, Match, VisitOrder,
@@ -323,11 +323,11 @@ fn lower_prefetch(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
 }
 
 fn lower_vector_load(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
-    lower_vector(r, op, 1, "vector.load")
+    lower_vector(r, op, 1, vector::LoadOp::INFO.name)
 }
 
 fn lower_vector_store(r: &mut ConversionRewriter<'_>, op: Op) -> Match {
-    lower_vector(r, op, 2, "vector.store")
+    lower_vector(r, op, 2, vector::StoreOp::INFO.name)
 }
 
 /// Creates the op of the `vector` dialect with the same leading operands and results.

@@ -1,7 +1,6 @@
 //! Prices of ops by the embedded machine descriptions, and with other machines.
 
 use gradus_cost::{CostModel, NEVER, load_machine, register};
-use gradus_dialects::DIALECTS;
 use gradus_dialects::op_cost::OpCost;
 use gradus_ir::{Context, Op, ParseOptions, parse_module};
 use gradus_simulators::cluster::ClusterMachine;
@@ -24,7 +23,7 @@ const PROGRAM: &str = "func.func @f(%m: tensor<16x64xf32>, %n: tensor<64x32xf32>
 ";
 
 fn context() -> Arc<Context> {
-    let ctx = Context::new(DIALECTS);
+    let ctx = gradus_machines::context();
     register(&ctx, TARGETS.iter().map(|target| &target.cost).collect());
     ctx
 }

@@ -4,8 +4,8 @@ use super::{LeftOut, associate};
 use crate::extract::{Extraction, costs, extract};
 use crate::program::Program;
 use gradus_ir::rules::CostFn;
-use gradus_ir::{Context, Module, Op, ParseOptions, parse_module};
-use gradus_networks::DIALECTS;
+use gradus_ir::{Module, Op, ParseOptions, parse_module};
+use gradus_networks::context;
 use std::fmt::Write;
 
 /// Returns the multiplications of a matrix product, or 1 for any other op.
@@ -18,8 +18,7 @@ fn products(m: &Module, op: Op) -> u64 {
 }
 
 fn parse(text: &str) -> (Module, Op) {
-    let m =
-        parse_module(&Context::new(DIALECTS), "test", text.to_owned(), ParseOptions::default()).expect("it is valid");
+    let m = parse_module(&context(), "test", text.to_owned(), ParseOptions::default()).expect("it is valid");
     let body = m.regions(m.root())[0];
     let function = m.block_ops(m.region_blocks(body).next().expect("a block")).next().expect("a function");
     (m, function)

@@ -138,7 +138,7 @@ impl Pipeline {
         &mut self,
         choose: &mut dyn FnMut(&'static PassInfo, &Options) -> String,
     ) -> Result<(), PipelineError> {
-        let mut set = |step: &mut PipelineStep| match step {
+        let set = |step: &mut PipelineStep| match step {
             PipelineStep::Pass(scheduled) => {
                 let (info, options) = (scheduled.info, &scheduled.options);
                 let options = options.clone().with(info.options, &choose(info, options))?;
@@ -149,7 +149,7 @@ impl Pipeline {
                 pipelines.iter_mut().map(|pipeline| pipeline.set_options(choose)).fold(Ok(()), Result::and)
             }
         };
-        self.steps.iter_mut().map(&mut set).fold(Ok(()), Result::and)
+        self.steps.iter_mut().map(set).fold(Ok(()), Result::and)
     }
 
     /// Whether the pipeline has no passes.

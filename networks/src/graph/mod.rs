@@ -130,7 +130,7 @@ pub fn onnx_type(ctx: &Context, number: i64) -> Option<Type> {
 /// Returns the op for an ONNX operator: the one that has the operator's name but for case and underscores.
 ///
 /// ```
-/// let op = crate::graph::operator("GlobalAveragePool").expect("an op");
+/// let op = gradus_networks::graph::operator("GlobalAveragePool").expect("an op");
 /// assert_eq!(op.name, "graph.global_average_pool");
 /// ```
 pub fn operator(onnx_type: &str) -> Option<&'static OpInfo> {

@@ -24,13 +24,13 @@ pub struct Level {
 /// ones.
 ///
 /// ```
-/// use crate::layout::TiledLayout;
+/// use gradus_networks::layout::TiledLayout;
 ///
 /// let weights: TiledLayout = "HWKD8k8d".parse()?;
 /// assert_eq!(weights.block(), 64);
 /// let layout = weights.of("KHWD", &[8, 3, 3, 16])?;
 /// assert_eq!(layout.offset(&[1, 0, 0, 9]), 73);
-/// # Ok::<(), crate::layout::LayoutError>(())
+/// # Ok::<(), gradus_networks::layout::LayoutError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct TiledLayout {

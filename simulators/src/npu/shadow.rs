@@ -73,11 +73,15 @@ impl Shadow {
         }
         let (mut at, mut gaps) = (range.start, Vec::new());
         for (part, last) in self.0.inside(range) {
-            gaps.push(at..part.start);
+            if part.start > at {
+                gaps.push(at..part.start);
+            }
             last.readers[unit] = number;
             at = part.end;
         }
-        gaps.push(at..range.end);
+        if at < range.end {
+            gaps.push(at..range.end);
+        }
         let mut last = Last { writer: (0, 0), readers: [0; UNITS] };
         last.readers[unit] = number;
         gaps.iter().for_each(|gap| self.0.set(gap, last));
