@@ -11,7 +11,7 @@ mod registered;
 
 pub use error::CostError;
 pub use given::{given, keep_named};
-pub use machine::{Machine, MachineNumber, Price, ReadNumber, price};
+pub use machine::{Machine, MachineNumber, Price, ReadNumber, ReadParameters, price};
 pub use registered::{load_machine, loaded_machine, measure_with, register};
 
 use gradus_dialects::DIALECTS;

@@ -42,6 +42,9 @@ pub struct MachineNumber {
     pub source: String,
 }
 
+/// A function that reads the parameters of a simulated machine by the values of their names.
+pub type ReadParameters<M> = fn(&dyn Fn(&'static str) -> Result<u64, String>) -> Result<M, String>;
+
 impl Machine {
     /// Creates a machine without numbers.
     pub(crate) fn without_numbers(name: &str) -> Machine {
@@ -88,10 +91,7 @@ impl Machine {
     ///
     /// # Errors
     /// A number is missing, or the error of the function.
-    pub fn parameters<M>(
-        &self,
-        of: fn(&dyn Fn(&'static str) -> Result<u64, String>) -> Result<M, String>,
-    ) -> Result<M, String> {
+    pub fn parameters<M>(&self, of: ReadParameters<M>) -> Result<M, String> {
         of(&|key| self.value(key).map_err(String::from))
     }
 

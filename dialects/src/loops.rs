@@ -2,7 +2,7 @@
 //!
 //! Dialects implement [`CountedLoop`] for their loops; [`Unroller`] does the transformation.
 
-use gradus_ir::{Block, Builder, Extension, Loc, Module, Op, OpDecl, Traits, Value, ValueList, ValueMap};
+use gradus_ir::{Block, Builder, Extension, Loc, Module, Op, OpDecl, OpInfo, Traits, Value, ValueList, ValueMap};
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -155,7 +155,7 @@ fn defines_symbol<L: CountedLoop>(m: &Module, this: L) -> bool {
     let args = m.block_args(this.body(m)).iter().copied();
     let is_symbol = |value| {
         m.uses(value).any(|(user, i)| {
-            let rule = m.info(user).and_then(|info| info.extension::<SymbolOperands>());
+            let rule = m.info(user).and_then(OpInfo::extension::<SymbolOperands>);
             rule.is_some_and(|rule| rule.0(m, user, i))
         })
     };

@@ -4,7 +4,7 @@
 //! the machine of a level are a program. Ops with effects keep their order.
 
 use crate::emit::{Emitter, free_symbol};
-use gradus_cost::CostModel;
+use gradus_cost::{CostModel, ReadParameters};
 use gradus_ir::effects::is_memory_free;
 use gradus_ir::pass::Concern;
 use gradus_ir::{Attr, Block, Builder, Diagnostic, Module, Op, PassContext, Refusal, Traits, Value};
@@ -118,9 +118,6 @@ pub(crate) trait Accelerator {
 
 /// The programs of levels, or an op that must stay on the host, and why.
 pub(crate) type Programs<P> = Result<Vec<P>, (Op, Refusal)>;
-
-/// A function that reads the parameters of a simulated machine by the values of their names.
-type ReadParameters<M> = fn(&dyn Fn(&'static str) -> Result<u64, String>) -> Result<M, String>;
 
 /// Reads the machine of a target by the description that the context has of it. Errors are at `root`.
 pub(crate) fn machine_of<M>(m: &Module, root: Op, target: &str, read: ReadParameters<M>) -> Result<M, Diagnostic> {

@@ -209,6 +209,7 @@ pub(crate) trait Loops {
 
 /// Returns an array of what a function gives for each index, of which there is one at least. `std::array::from_fn` does the same by four
 /// functions per array, which add up in kernels.
+#[allow(clippy::needless_range_loop, reason = "a loop of constant length is unrolled")]
 #[inline(always)]
 pub(crate) fn array_of<T: Copy, const N: usize>(mut of: impl FnMut(usize) -> T) -> [T; N] {
     let mut all = [of(0); N];

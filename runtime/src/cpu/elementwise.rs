@@ -278,13 +278,11 @@ fn each<T: ElementArithmetic, R: Pod + Send + Sync>(
     each_part(m, args, [size_of::<T>(), size_of::<R>()], Box::new(run))
 }
 
+/// Computes a part of a result from the same part of an operand.
+type RunPart = dyn Fn(&[u8], &mut [u8]) + Send + Sync;
+
 /// Prepares a function of parts of the first operand and of the result, whose elements have these sizes.
-fn each_part(
-    m: &Module,
-    args: &OpArgs<'_>,
-    [from, to]: [usize; 2],
-    run: Box<dyn Fn(&[u8], &mut [u8]) + Send + Sync>,
-) -> Option<Prepared> {
+fn each_part(m: &Module, args: &OpArgs<'_>, [from, to]: [usize; 2], run: Box<RunPart>) -> Option<Prepared> {
     let result = *args.result_types.first()?;
     let fits = extents(m, args.operand_type(0)) == extents(m, result) && dtype(m, result)?.size() == to;
     let kernel = Kernel::shared([0], move |workers, data, out| {
@@ -323,28 +321,28 @@ fn combined<F: Combine, T: ElementArithmetic>(m: &Module, args: &OpArgs<'_>, ord
         let (operands, is_many) = (data.map(elements::<T>), [nest.is_many(0), nest.is_many(1)]);
         nest.rows_widest(elements_mut(out), first, &mut BinaryRow { operands, is_many, part, of: PhantomData::<F> });
     };
-    let is_allowed = move |divisors: &[u8]| !must_not_be_zero || !elements::<T>(divisors).contains(&T::ZERO);
-    Some(of_rows(nest, order, size, Box::new(is_allowed), Box::new(run)))
+    let has_zero: fn(&[u8]) -> bool = |divisors| elements::<T>(divisors).contains(&T::ZERO);
+    Some(of_rows(nest, order, size, must_not_be_zero.then_some(has_zero), Box::new(run)))
 }
 
 /// Computes a part of a result from two operands, given the position within the row and the index of its first element.
 type RunRows = dyn Fn(&Nest, [&[u8]; 2], &mut [u8], [usize; 2]) + Send + Sync;
 
-/// Creates a kernel of a nest with two operands, the second of which must be allowed, and a result whose elements have a size.
+/// Creates a kernel of a nest with two operands, the second of which has no zero if it is asked, and a result whose elements have a size.
 fn of_rows(
     nest: Nest,
     order: [usize; 2],
     size: usize,
-    is_allowed: Box<dyn Fn(&[u8]) -> bool + Send + Sync>,
+    has_zero: Option<fn(&[u8]) -> bool>,
     run: Box<RunRows>,
 ) -> Prepared {
     let kernel = Kernel::shared(order, move |workers, data, out| {
-        if !is_allowed(data[1]) {
+        if has_zero.is_some_and(|has_zero| has_zero(data[1])) {
             return Err(Trap::unsupported("div: integer division by zero"));
         }
         let steps = out.len() / size / ELEMENTS_PER_STEP;
         nest.share(workers, steps, [1, size], out, &|part, out, first| {
-            run(&nest, [data[0], data[1]], out, [part, first])
+            run(&nest, [data[0], data[1]], out, [part, first]);
         });
         Ok(())
     });
