@@ -8,7 +8,7 @@ use gradus_ir::pass::{OptionKind, PassOption, Rewrites};
 use gradus_ir::{
     Builder, Diagnostic, Loc, Module, Op, OpDecl, OpState, Pass, PassContext, PassInfo, Refusal, Tensor, Type, Value,
 };
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 
 /// The declaration of the pass.
@@ -37,9 +37,9 @@ pub const INFO: PassInfo = PassInfo {
 
 The windows of a depthwise convolution at the edge of a band read rows of the next band, which another thread has just written. Such lines
 move between the caches of the threads when they are read, and again when they are written in the next run: writing half of an image then takes
-as long as writing all of it. Where a depthwise convolution between two `sparse.conv` with 1x1 filters has images in bands, each band of the first image is computed with the
-rows around it that its windows read, from an image that leaves its bands. So few rows are computed twice, and threads exchange rows of the small
-images only. Clamps before and after the depthwise convolution are divided with it. Bands begin at cache lines and end there, if few more rows do.
+as long as writing all of it. Where depthwise convolutions between two `sparse.conv` with 1x1 filters have images in bands, each band of the first image is computed with the
+rows around it that their windows read, from an image that leaves its bands. So few rows are computed twice, and threads exchange rows of the small
+images only. Clamps around the depthwise convolutions are divided with them. Bands begin at cache lines and end there, if few more rows do.
 Channels are divided into groups, so that bands of them stay in the L2 cache of a thread until they are read.
 
 # Refuses
@@ -73,12 +73,13 @@ struct OverlapBands {
 
 impl Pass for OverlapBands {
     fn run(&mut self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
-        // A chain has one convolution of these, so that no op is visited that was erased.
         let convolutions: Vec<Op> = m.ops_under(root).into_iter().filter(|&op| ConvOp::cast(m, op).is_some()).collect();
-        let mut images = Images::default();
+        let (mut images, mut erased) = (Images::default(), FxHashSet::default());
         for op in convolutions {
-            let Some(count) = bands_of(m, op) else { continue };
-            let joined = Chain::of(m, op, count, self.elements).and_then(|chain| {
+            if erased.contains(&op) || bands_of(m, op).is_none() {
+                continue;
+            }
+            let joined = Chain::of(m, op, self.elements).and_then(|chain| {
                 let joined = images.joined(m, m.operands(chain.ops[0])[0]);
                 Ok((
                     chain,
@@ -89,6 +90,7 @@ impl Pass for OverlapBands {
                 Ok((chain, joined)) if cx.allows("overlap", m, op) => {
                     std::mem::take(joined).leave_bands(m);
                     cx.count("num-images", chain.divide(m).map_or(0, |()| 1));
+                    erased.extend(chain.ops);
                 }
                 Ok(_) => {}
                 Err(refusal) => cx.refuse(m, op, &refusal),
@@ -98,23 +100,25 @@ impl Pass for OverlapBands {
     }
 }
 
-/// A depthwise convolution between two products.
+/// Depthwise convolutions between two products.
 struct Chain {
-    /// The product before, the depthwise convolution and the clamps around it, in order. Each uses the result of the one before.
+    /// The product before, the depthwise convolutions and the clamps around them, in order. Each uses the result of the one before.
     ops: Vec<Op>,
+    /// The first depthwise convolution.
     depthwise: Op,
     /// The product that reads the image in bands.
     last: Op,
-    bands: Vec<Band>,
+    /// Rows of the first image that are computed for each band.
+    computed: Vec<Range<i64>>,
+    /// The windows of each depthwise convolution, by bands.
+    windows: FxHashMap<Op, Vec<Band>>,
     /// Number of groups into which the channels are divided.
     groups: i64,
 }
 
-/// A band of the result of the depthwise convolution.
+/// The windows of a depthwise convolution for a band.
 struct Band {
-    /// Rows of the first image that are computed.
-    computed: Range<i64>,
-    /// Those that windows read, which are among them.
+    /// Rows of its image that they read.
     read: Range<i64>,
     /// Padding: above, left, below, right.
     pads: [i64; 4],
@@ -145,8 +149,8 @@ const MAX_GROUPS: i64 = 16;
 const MAX_BANDS: i64 = 64;
 
 impl Chain {
-    /// Reads the chain of a depthwise convolution with `count` bands, whose channels are divided so that a band has at most `most` elements.
-    fn of(m: &Module, depthwise: Op, count: i64, most: i64) -> Result<Chain, Refusal> {
+    /// Reads the chain from its first depthwise convolution. Channels are divided so that a band has at most `most` elements.
+    fn of(m: &Module, depthwise: Op, most: i64) -> Result<Chain, Refusal> {
         let image = m.operands(depthwise)[0];
         let mut ops = vec![depthwise];
         let first = loop {
@@ -163,7 +167,8 @@ impl Chain {
             let value = m.result(ops[ops.len() - 1], 0);
             let user = m.uses(value).next().filter(|&(_, operand)| operand == 0 && m.has_one_use(value));
             let (user, _) = user.ok_or(Refusal::of(m.result(depthwise, 0), OTHER_READERS))?;
-            if !is_clamp(m, user) {
+            let is_in_bands = user != depthwise && ConvOp::cast(m, user).is_some() && bands_of(m, user).is_some();
+            if !is_in_bands && !is_clamp(m, user) {
                 break user;
             }
             ops.push(user);
@@ -176,33 +181,34 @@ impl Chain {
         if !are_together || !is_product(first) || !is_product(last) {
             return Err("a neighbour that is no sparse product with 1x1 filters".into());
         }
-        let bands = bands(m, depthwise, count).ok_or("windows whose bands need different numbers of rows")?;
         let extents = m.ctx.static_shape(m.value_type(image)).unwrap_or_default();
+        let (computed, windows) = bands(m, &ops).ok_or("windows whose bands need different numbers of rows")?;
+        let count = computed.len() as i64;
         let elements = extents.iter().fold(1_i64, |n, &d| n.saturating_mul(d)) / count;
         let least = elements / most + i64::from(elements % most > 0);
         let groups = (least.max(1)..=MAX_GROUPS).find(|groups| extents[1] % groups == 0);
         let groups = groups
             .ok_or(Refusal::of(image, "channels that at most {} groups do not divide").with([MAX_GROUPS as usize]))?;
-        let are_constant =
-            [first, depthwise].iter().all(|&op| m.operands(op)[1..].iter().all(|&v| m.constant(v).is_some()));
-        let chain = Chain { ops, depthwise, last, bands, groups };
+        let mut parameters = ops.iter().filter(|&&op| !is_clamp(m, op)).flat_map(|&op| &m.operands(op)[1..]);
+        let are_constant = parameters.all(|&v| m.constant(v).is_some());
+        let chain = Chain { ops, depthwise, last, computed, windows, groups };
         (groups == 1 || are_constant).then_some(chain).ok_or("filters that are not constant".into())
     }
 
     /// Replaces the ops by those of each band and group of channels, and their concatenation.
     fn divide(&self, m: &mut Module) -> Option<()> {
         let image = m.operands(self.ops[0])[0];
-        let images =
-            self.bands.iter().map(|band| self.rows(m, image, &band.computed)).collect::<Option<Vec<Value>>>()?;
-        let mut results = vec![Vec::new(); self.bands.len()];
+        let images = self.computed.iter().map(|rows| self.rows(m, image, rows)).collect::<Option<Vec<Value>>>()?;
+        let mut results = vec![Vec::new(); images.len()];
         for group in 0..self.groups {
             let mut values = images.clone();
             for &op in &self.ops {
                 let operands = self.operands(m, op, group)?;
-                for (value, band) in values.iter_mut().zip(&self.bands) {
-                    if op == self.depthwise && band.read != band.computed {
-                        let first = band.computed.start;
-                        *value = self.rows(m, *value, &(band.read.start - first..band.read.end - first))?;
+                for (i, (value, computed)) in values.iter_mut().zip(&self.computed).enumerate() {
+                    let band = self.windows.get(&op).map(|bands| &bands[i]);
+                    // Later depthwise convolutions read all rows that are computed.
+                    if let Some(Band { read, .. }) = band.filter(|b| op == self.depthwise && b.read != *computed) {
+                        *value = self.rows(m, *value, &(read.start - computed.start..read.end - computed.start))?;
                     }
                     *value = self.apart(m, op, [&[*value], &operands[..]].concat(), band)?;
                 }
@@ -263,10 +269,10 @@ impl Chain {
     }
 
     /// Creates an op for a band of its image and a group of channels.
-    fn apart(&self, m: &mut Module, op: Op, operands: Vec<Value>, band: &Band) -> Option<Value> {
+    fn apart(&self, m: &mut Module, op: Op, operands: Vec<Value>, band: Option<&Band>) -> Option<Value> {
         let mut state = OpState::with_operands_of(m, op);
         state.operands = operands.into();
-        if op == self.depthwise {
+        if let Some(band) = band {
             let channels = m.ctx.static_shape(m.value_type(state.operands[0]))?[1];
             state.set_inherent(&m.ctx, "pads", Some(m.ctx.i64_array_attr(&band.pads)));
             state.set_inherent(&m.ctx, "auto_pad", None);
@@ -275,7 +281,7 @@ impl Chain {
         let value = self.build(m, |b| b.try_create(state).ok())?;
         let made = m.defining_op(value)?;
         let letters = layout::plane_letters(4)?.parse::<TiledLayout>().ok()?.to_attr(&m.ctx);
-        m.set_attr(made, IMAGES, (op == self.depthwise).then_some(letters));
+        m.set_attr(made, IMAGES, band.map(|_| letters));
         m.set_attr(made, RESULTS, None);
         Some(value)
     }
@@ -337,40 +343,53 @@ fn is_clamp(m: &Module, op: Op) -> bool {
     ReluOp::cast(m, op).is_some() || ClipOp::cast(m, op).is_some()
 }
 
-/// The bands of the result of a depthwise convolution; `None` if windows of some would need other numbers of rows than those of others.
-fn bands(m: &Module, depthwise: Op, count: i64) -> Option<Vec<Band>> {
+/// Returns the rows of the first image that are computed for each band of the result of a chain, and the windows of its depthwise
+/// convolutions; `None` if bands need different numbers of rows.
+fn bands(m: &Module, ops: &[Op]) -> Option<(Vec<Range<i64>>, FxHashMap<Op, Vec<Band>>)> {
+    let mut depthwise = ops[1..].iter().rev().copied().filter(|&op| !is_clamp(m, op)).peekable();
+    let last = *depthwise.peek()?;
+    let (count, result) = (bands_of(m, last)?, m.value_type(m.result(last, 0)));
+    let rows = m.ctx.static_shape(result)?.get(2)? / count;
+    let mut ranges: Vec<Range<i64>> = (0..count).map(|band| band * rows..(band + 1) * rows).collect();
+    let mut windows = FxHashMap::default();
+    for op in depthwise {
+        let bands = windows_of(m, op, &ranges)?;
+        ranges = bands.iter().map(|band| band.read.clone()).collect();
+        windows.insert(op, bands);
+    }
+    let &[.., height, width] = m.ctx.static_shape(m.value_type(m.result(ops[0], 0)))? else { return None };
+    // Rows that begin at cache lines, and are a multiple of those.
+    let granule = (1..=MAX_ROWS).find(|rows| rows * width % LINE == 0).unwrap_or(1);
+    let start = |read: &Range<i64>| read.start / granule * granule;
+    let most = ranges.iter().map(|read| read.end - start(read)).max()?;
+    let most = (most + granule - 1) / granule * granule;
+    let computed = |read: &Range<i64>| {
+        let start = start(read).min(height - most);
+        (start >= 0).then_some(start..start + most)
+    };
+    Some((ranges.iter().map(computed).collect::<Option<_>>()?, windows))
+}
+
+/// Returns the windows of a depthwise convolution for ranges of equally many rows of its result.
+fn windows_of(m: &Module, depthwise: Op, results: &[Range<i64>]) -> Option<Vec<Band>> {
     let (_, window) = convolution(m, depthwise).ok()?;
     let signed = |n: usize| i64::try_from(n).ok();
     let at = |of: &[usize]| signed(*of.first()?);
-    let (input, output, stride) = (at(&window.input)?, at(&window.output)?, at(&window.strides)?);
+    let (input, stride, above) = (at(&window.input)?, at(&window.strides)?, at(&window.pads_begin)?);
     let reach = (at(&window.kernel)? - 1).checked_mul(at(&window.dilations)?)?;
-    let (above, rows) = (at(&window.pads_begin)?, output / count);
-    let (&[_, width], &[_, left], &[_, right]) = (&window.input[..], &window.pads_begin[..], &window.pads_end[..])
-    else {
-        return None;
+    let (&[_, left], &[_, right]) = (&window.pads_begin[..], &window.pads_end[..]) else { return None };
+    let (left, right) = (signed(left)?, signed(right)?);
+    // Rows of the padded image.
+    let read = |rows: &Range<i64>| rows.start * stride - above..(rows.end - 1) * stride - above + reach + 1;
+    let num_read = results.iter().map(read).map(|read| read.end.min(input) - read.start.max(0)).max()?;
+    let band = |result: &Range<i64>| {
+        let (read, first) = (read(result), read(result).start.max(0));
+        let (before, after) = (first - read.start, (read.end - first - num_read).max(0));
+        let has_rows = (num_read + before + after - reach - 1) / stride + 1 == result.end - result.start;
+        let read = first..first + num_read;
+        (has_rows && read.end <= input).then_some(Band { read, pads: [before, left, after, right] })
     };
-    let (width, left, right) = (signed(width)?, signed(left)?, signed(right)?);
-    // Rows that begin at cache lines, and are a multiple of those.
-    let granule = (1..=MAX_ROWS).find(|rows| rows * width % LINE == 0).unwrap_or(1);
-    // Rows of the padded image that the windows of a band read.
-    let read = |band: i64| {
-        let first = band * rows * stride - above;
-        first..first + (rows - 1) * stride + reach + 1
-    };
-    let all = (0..count).map(read);
-    let num_read = all.clone().map(|band| band.end.min(input) - band.start.max(0)).max()?;
-    let start = |band: &Range<i64>| band.start.max(0) / granule * granule;
-    let num_computed = all.clone().map(|band| band.start.max(0) + num_read - start(&band)).max()?;
-    let num_computed = (num_computed + granule - 1) / granule * granule;
-    let band = |band: Range<i64>| {
-        let (first, start) = (band.start.max(0), start(&band).min(input - num_computed));
-        let (before, after) = (first - band.start, (band.end - first - num_read).max(0));
-        let has_rows = (num_read + before + after - reach - 1) / stride + 1 == rows;
-        let are_computed = start >= 0 && first + num_read <= input;
-        let (computed, read) = (start..start + num_computed, first..first + num_read);
-        (has_rows && are_computed).then_some(Band { computed, read, pads: [before, left, after, right] })
-    };
-    all.map(band).collect()
+    results.iter().map(band).collect()
 }
 
 /// Creates the slice of some rows of an image.

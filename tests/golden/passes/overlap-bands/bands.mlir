@@ -58,3 +58,16 @@ func.func @refused(%x: tensor<1x4x16x12xf32>) -> (tensor<1x4x8x6xf32>, tensor<1x
   %8 = sparse.conv %7, %u {layout.images = #layout.tiled<"NHC8hW">} : (tensor<1x8x16x12xf32>, tensor<4x8x1x1xf32>) -> tensor<1x4x16x12xf32>
   return %2, %3, %5, %8 : tensor<1x4x8x6xf32>, tensor<1x8x16x12xf32>, tensor<1x4x16x12xf32>, tensor<1x4x16x12xf32>
 }
+// -----
+// Two depthwise convolutions: the first one computes the rows that the windows of the second one read.
+func.func @twice(%x: tensor<1x4x16x12xf32>) -> tensor<1x4x16x12xf32> {
+  %w = graph.constant dense<0.0> : tensor<8x4x1x1xf32>
+  %d = graph.constant dense<0.5> : tensor<8x1x3x3xf32>
+  %u = graph.constant dense<0.0> : tensor<4x8x1x1xf32>
+  %0 = sparse.conv %x, %w {layout.results = #layout.tiled<"NHC8hW">} : (tensor<1x4x16x12xf32>, tensor<8x4x1x1xf32>) -> tensor<1x8x16x12xf32>
+  %1 = graph.conv %0, %d {group = 8 : i64, layout.images = #layout.tiled<"NHC8hW">, layout.results = #layout.tiled<"NHC8hW">, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x8x16x12xf32>, tensor<8x1x3x3xf32>) -> tensor<1x8x16x12xf32>
+  %2 = graph.relu %1 : tensor<1x8x16x12xf32>
+  %3 = graph.conv %2, %d {group = 8 : i64, layout.images = #layout.tiled<"NHC8hW">, layout.results = #layout.tiled<"NHC8hW">, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x8x16x12xf32>, tensor<8x1x3x3xf32>) -> tensor<1x8x16x12xf32>
+  %4 = sparse.conv %3, %u {layout.images = #layout.tiled<"NHC8hW">} : (tensor<1x8x16x12xf32>, tensor<4x8x1x1xf32>) -> tensor<1x4x16x12xf32>
+  return %4 : tensor<1x4x16x12xf32>
+}
