@@ -331,12 +331,11 @@ impl Network {
 
     /// A feature whose blocks have to be smaller.
     fn mismatch(&self, layer: &Layer) -> Option<(FeatureId, usize)> {
-        if !layer.depthwise || matches!(layer.weights, Weights::Elements(_)) {
-            return None;
-        }
+        // Products have weights of zero for padded channels; other layers and sums compute them of their operands.
+        let is_by_channel = layer.depthwise && !matches!(layer.weights, Weights::Elements(_));
         let tile = |id: FeatureId| self.features[id].tile[1];
-        let operands = [Some(layer.input), layer.weights.feature()];
-        operands.into_iter().flatten().find_map(|id| {
+        let operands = [Some(layer.input), layer.weights.feature()].into_iter().filter(|_| is_by_channel);
+        operands.chain([layer.sum.map(|sum| sum.feature)]).flatten().find_map(|id| {
             let [a, b] = [tile(id), tile(layer.output)];
             let is_short = layer.kernels.next_multiple_of(b) > layer.kernels.next_multiple_of(a);
             (is_short && gcd(a, b) < b).then_some((layer.output, gcd(a, b)))
