@@ -1,19 +1,24 @@
 //! Contractions: `contract`, `outerproduct`, `fma`.
 
-use super::contract_text::{CONTRACT, OUTER_PRODUCT};
-use super::contract_verify::{verify_contract, verify_outer_product};
+mod text;
+mod verify;
+
 use super::data;
-use super::mask::{surrounding, unmasked};
+use super::masking::{is_masked, surrounding, unmasked};
 use super::memory_exec::stored;
-use super::reduce::kind_at_run_time;
-use super::reduce_patterns as patterns;
-use super::types::{FLOAT_VECTOR, ITERATOR_TYPES, KIND, MAPS, RANKED_VECTOR};
+use super::reduce::{kind_at_run_time, kind_of};
+use super::types::{FLOAT_VECTOR, ITERATOR_TYPES, KIND, MAPS, RANKED_VECTOR, scalable, shape};
 use crate::arith;
 use crate::constraint::ANY;
 use gradus_ir::affine::AffineMap;
 use gradus_ir::eval::{Datum, Trap, eval_op};
 use gradus_ir::memory::Memory;
-use gradus_ir::{Attr, AttrData, Context, OpArgs, OpDecl, OpInfo, Traits, Type, TypeRelation, op};
+use gradus_ir::{
+    Attr, AttrData, Context, Op, OpArgs, OpDecl, OpInfo, OpState, Pattern, PatternRewriter, Rewriter, Traits,
+    Type, TypeRelation, op,
+};
+use text::{CONTRACT, OUTER_PRODUCT};
+use verify::{verify_contract, verify_outer_product};
 
 /// Generalized contraction of two vectors: multiplies elements and combines products along reduction dimensions.
 ///
@@ -38,7 +43,7 @@ use gradus_ir::{Attr, AttrData, Context, OpArgs, OpDecl, OpInfo, Traits, Type, T
     eval = |args, data| unmasked(args).and_then(|()| contract(args, data, None)),
     exec = contract_under_mask,
     traits = Traits::SEES_POISON,
-    patterns = patterns::CONTRACT,
+    patterns = &[Pattern { name: "sum of contract", run: sum_of_contract }],
     format = "custom<Contract>($indexing_maps, $iterator_types, $kind, $lhs, $rhs, $acc, type($result))"
 )]
 pub struct ContractionOp {
@@ -133,6 +138,21 @@ pub(super) fn dims(map: &AffineMap) -> Vec<Option<usize>> {
         _ => None,
     };
     map.results.iter().map(dim).collect()
+}
+
+/// Returns the extent of each dimension of a contraction, and whether it is scalable.
+pub(super) fn loop_extents(ctx: &Context, maps: &[&AffineMap], types: &[Type]) -> Vec<Option<(i64, bool)>> {
+    let mut extents = vec![None; maps.first().map_or(0, |map| map.num_dims as usize)];
+    for (map, &ty) in maps.iter().zip(types).take(2) {
+        for (dim, extent) in
+            dims(map).into_iter().zip(shape(ctx, ty).iter().copied().zip(scalable(ctx, ty).iter().copied()))
+        {
+            if let Some(slot) = dim.and_then(|d| extents.get_mut(d)) {
+                slot.get_or_insert(extent);
+            }
+        }
+    }
+    extents
 }
 
 fn fma(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
@@ -249,4 +269,28 @@ fn outer_product(args: &OpArgs<'_>, data: &[Datum], mask: Option<&[bool]>) -> Re
         return Ok(vec![Datum::Poison]);
     }
     data::value_of(ctx, ty, &all).map(|v| vec![v])
+}
+
+/// Moves an integer added to a contraction into its zero accumulator. For floats this would change the rounding order.
+fn sum_of_contract(r: &mut Rewriter<'_>, op: Op) -> bool {
+    let m = r.module();
+    if is_masked(m, op) {
+        return false;
+    }
+    let this = ContractionOp(op);
+    let (acc, result) = (this.acc(m), this.result(m));
+    let int = m.ctx.int_width(m.ctx.element_type(m.value_type(result))).is_some();
+    let zero = m.constant(acc).is_some_and(|c| m.ctx.is_uniform(c, 0.0));
+    if !int || !zero || kind_of(m, op) != "add" || !m.has_one_use(result) {
+        return false;
+    }
+    let sum = m.uses(result).next().and_then(|(user, _)| arith::AddIOp::cast(m, user));
+    let Some(sum) = sum.filter(|s| s.lhs(m) != s.rhs(m) && m.parent_block(s.0) == m.parent_block(op)) else {
+        return false;
+    };
+    let other = if sum.lhs(m) == result { sum.rhs(m) } else { sum.lhs(m) };
+    let mut state = OpState::like(m, op);
+    state.operands.extend([this.lhs(m), this.rhs(m), other]);
+    state.result_types.push(m.value_type(result));
+    r.replace_with(sum.0, state).is_ok()
 }

@@ -1,14 +1,20 @@
 //! `vector.extract` and `vector.insert`.
 
+mod fold;
+mod patterns;
+mod sources;
+
 use super::data;
-use super::element_fold::{fold_extract, fold_insert};
-use super::element_patterns as patterns;
 use super::types::{check, same_element, shape, vector, without_leading};
 use crate::constraint::{ANY, I64_ARRAY, INDEX, VECTOR};
 use crate::directives::DYNAMIC_INDEX_LIST;
-use crate::views::{Mixed, mixed_entries, runtime_entries};
+use crate::views::{Mixed, add_mixed, mixed_entries, runtime_entries};
+use fold::{fold_extract, fold_insert};
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{DYNAMIC, Module, Op, OpArgs, Traits, Type, TypeRelation, Violation, op};
+use gradus_ir::{
+    DYNAMIC, Module, Op, OpArgs, OpDecl, OpState, PatternRewriter, Rewriter, Traits, Type, TypeRelation, Value,
+    Violation, op,
+};
 
 /// Extracts the element or sub-vector at a position in the leading dimensions. The position -1, or one out of bounds,
 /// yields poison.
@@ -194,4 +200,31 @@ pub(super) fn insert(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Tr
     let elements = data::elements(&data[0])?.ok_or_else(|| Trap::unsupported("poison of unknown extents"))?;
     let elements = Datum::from_elements(dest.dtype(), &[elements.len()], &elements)?;
     Ok(vec![Datum::Tensor(data::put(elements.tensor()?, dest, part))])
+}
+
+/// Replaces `op` by the sub-vector of `source` at static positions, if the types agree.
+pub(super) fn replace_by_extract(r: &mut Rewriter<'_>, op: Op, source: Value, at: &[Mixed]) -> bool {
+    let m = r.module();
+    let (from, ty) = (m.value_type(source), m.value_type(m.result(op, 0)));
+    if from == ty && at.is_empty() {
+        r.replace(op, &[source]);
+        return true;
+    }
+    let fits = without_leading(&m.ctx, from, at.len()) == ty && shape(&m.ctx, from).len() >= at.len();
+    fits && r.replace_with(op, extract_state(r.module(), op, source, at)).is_ok()
+}
+
+/// Creates an extract of `source` at static positions before `op`.
+pub(super) fn create_extract(r: &mut Rewriter<'_>, op: Op, source: Value, at: &[Mixed]) -> Option<Value> {
+    let state = extract_state(r.module(), op, source, at);
+    let new = r.create_before(op, state).ok()?;
+    Some(r.module().result(new, 0))
+}
+
+fn extract_state(m: &Module, op: Op, source: Value, at: &[Mixed]) -> OpState {
+    let mut state = OpState::new(&m.ctx, ExtractOp::INFO.name, m.loc(op));
+    state.operand_group(&[source]);
+    add_mixed(&m.ctx, &mut state, "static_position", at);
+    state.result_types.push(without_leading(&m.ctx, m.value_type(source), at.len()));
+    state
 }

@@ -1,8 +1,9 @@
-//! `vector.from_elements`, `vector.to_elements` and `vector.step`.
+//! `vector.from_elements` and `vector.to_elements`.
+
+mod patterns;
 
 use super::data;
-use super::elements_fold as patterns;
-use super::types::{FIXED_VECTOR, STEP_VECTOR, check, count, vector};
+use super::types::{FIXED_VECTOR, check, count, vector};
 use crate::constraint::ANY;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{Module, Op, OpArgs, Traits, Type, TypeRelation, Value, Violation, op};
@@ -57,17 +58,6 @@ pub struct ToElementsOp {
     elements: OpResults<ANY>,
 }
 
-/// Vector of the indices 0, 1, 2, ...
-///
-/// ```mlir
-/// %0 = vector.step : vector<4xindex>
-/// ```
-#[op("vector.step", eval = step, patterns = super::step_patterns::STEP, format = "attr-dict `:` type($result)")]
-pub struct StepOp {
-    /// Indices.
-    result: OpResult<STEP_VECTOR>,
-}
-
 fn verify_elements(m: &Module, shaped: Value, n: usize, name: &str) -> Result<(), Violation> {
     check(count(&m.ctx, m.value_type(shaped)) == n as i64, || {
         format!("failed to verify that shaped type '{name}' matches 'elements' element count and types")
@@ -94,10 +84,4 @@ fn verify_to_elements(m: &Module, op: Op) -> Result<(), Violation> {
 
 fn to_elements(_: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     data[0].elements().ok_or_else(|| Trap::unsupported("vectors of this element type"))
-}
-
-fn step(args: &OpArgs<'_>, _: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    let n = data::extents(args.ctx(), args.result_types[0])?[0] as i64;
-    let numbers: Vec<Datum> = (0..n).map(Datum::Int).collect();
-    data::value_of(args.ctx(), args.result_types[0], &numbers).map(|v| vec![v])
 }

@@ -1,17 +1,23 @@
 //! `vector.gather` and `vector.scatter`.
 
+use super::access::{
+    PASS_THRU, access, drop_access, known_mask, operand, operands, replace_effect, same_shape, same_type,
+};
 use super::data;
-use super::mask::surrounding;
+use super::masking::{is_masked, surrounding};
+use super::memory::{MaskedLoadOp, MaskedStoreOp};
 use super::memory_exec::{group, mask, one, stored};
-use super::memory_patterns as patterns;
-use super::memory_verify::{PASS_THRU, access, same_shape, same_type};
-use super::types::{INDEX_VECTOR, RANKED_MASK, RANKED_VECTOR, TENSOR_OR_MEMREF, check};
+use super::step::StepOp;
+use super::types::{INDEX_VECTOR, RANKED_MASK, RANKED_VECTOR, TENSOR_OR_MEMREF, check, shape};
 use crate::constraint::{INDEX, RANKED_TENSOR};
 use crate::memref::indices;
 use crate::memref::types::ALIGNMENT;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::memory::Memory;
-use gradus_ir::{Access, Effects, Module, Op, OpArgs, Tensor, Value, Violation, op};
+use gradus_ir::{
+    Access, Effects, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, Tensor, TypeData, Value,
+    Violation, op,
+};
 
 /// Masked gather: loads the elements with true mask at individual offsets in the last dimension. Other elements are
 /// those of `pass_thru`.
@@ -25,7 +31,7 @@ use gradus_ir::{Access, Effects, Module, Op, OpArgs, Tensor, Value, Violation, o
     effects = Effects::MemoryOf(&[(Access::Read, "base")]),
     verify = verify_gather,
     exec = gather,
-    patterns = patterns::GATHER,
+    patterns = &[FALSE_MASK, Pattern { name: "gather of a row", run: |r, op| row(r, op, MaskedLoadOp::INFO.name) }],
     format = "$base `[` $offsets `]` `[` $indices `]` `,` $mask `,` $pass_thru attr-dict `:` type($base) `,` type($indices) `,` type($mask) `,` type($pass_thru) `into` type($result)"
 )]
 pub struct GatherOp {
@@ -55,7 +61,7 @@ pub struct GatherOp {
     effects = Effects::MemoryOf(&[(Access::Write, "base")]),
     verify = verify_scatter,
     exec = scatter,
-    patterns = patterns::SCATTER,
+    patterns = &[FALSE_MASK, Pattern { name: "scatter to a row", run: |r, op| row(r, op, MaskedStoreOp::INFO.name) }],
     format = "$base `[` $offsets `]` `[` $indices `]` `,` $mask `,` $valueToStore attr-dict `:` type($base) `,` type($indices) `,` type($mask) `,` type($valueToStore) (`->` type($result)^)?"
 )]
 pub struct ScatterOp {
@@ -138,7 +144,7 @@ fn gather(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<
 }
 
 fn is_memory(args: &OpArgs<'_>) -> bool {
-    matches!(args.ctx().type_data(args.operand_type(0)), gradus_ir::TypeData::MemRef { .. })
+    matches!(args.ctx().type_data(args.operand_type(0)), TypeData::MemRef { .. })
 }
 
 fn scatter(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec<Datum>, Trap> {
@@ -162,4 +168,47 @@ fn scatter(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec
         numbers.push(linear_index(dense, place)?);
     }
     Ok(vec![data::put_scalars(&elements, &data[0], &numbers)?])
+}
+
+const FALSE_MASK: Pattern = Pattern { name: "access under a known mask", run: under_false_mask };
+
+/// Removes an access with an all-false mask.
+fn under_false_mask(r: &mut Rewriter<'_>, op: Op) -> bool {
+    known_mask(r.module(), op) == Some(false) && drop_access(r, op)
+}
+
+/// Whether the offsets are 0, 1, 2, ...
+fn in_a_row(m: &Module, distances: Value) -> bool {
+    if shape(&m.ctx, m.value_type(distances)).len() != 1 {
+        return false;
+    }
+    if StepOp::defining(m, distances).is_some() {
+        return true;
+    }
+    let constant = m.constant(distances).and_then(|c| m.ctx.dense_tensor(c)).and_then(|t| t.to_i64());
+    constant.is_some_and(|list| list.iter().zip(0..).all(|(&n, want)| n == want))
+}
+
+/// Replaces accesses at consecutive offsets by a contiguous access.
+fn row(r: &mut Rewriter<'_>, op: Op, name: &str) -> bool {
+    let m = r.module();
+    if is_masked(m, op) {
+        return false;
+    }
+    let (Some(base), Some(distances)) = (operand(m, op, "base"), operand(m, op, "indices")) else { return false };
+    let memory = matches!(m.ctx.type_data(m.value_type(base)), TypeData::MemRef { .. });
+    if !memory || !in_a_row(m, distances) {
+        return false;
+    }
+    let mut state = OpState::new(&m.ctx, name, m.loc(op));
+    state.inherent(&m.ctx, "alignment", m.inherent_attr(op, "alignment"));
+    state.operands.push(base);
+    state.operands.extend(operands(m, op, "offsets"));
+    state.operands.extend(operand(m, op, "mask"));
+    state.operands.extend(operand(m, op, "pass_thru").or_else(|| operand(m, op, "valueToStore")));
+    if name == MaskedStoreOp::INFO.name {
+        return m.num_results(op) == 0 && replace_effect(r, op, state);
+    }
+    state.result_types.extend(m.results(op).map(|v| m.value_type(v)));
+    r.replace_with(op, state).is_ok()
 }

@@ -1,8 +1,9 @@
 //! Contiguous memory access: `load`, `store`, `maskedload`, `maskedstore`, `expandload`, `compressstore`, `type_cast`.
 
+mod patterns;
+mod verify;
+
 use super::memory_exec::{compress, expand, load, masked_load, masked_store, store};
-use super::memory_patterns as patterns;
-use super::memory_verify as verify;
 use super::types::{FIXED_MASK, RANKED_MASK, RANKED_VECTOR};
 use crate::constraint::{INDEX, MEMREF, VECTOR};
 use crate::memref::types::{ALIGNMENT, BOOL, STATIC};

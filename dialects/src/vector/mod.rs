@@ -4,54 +4,40 @@
 //! poison elements yet, one poison element makes the vector poison in execution. Scalable vectors are supported in IR
 //! only, not in execution. Poison masks and out-of-bounds accesses are undefined behavior.
 
+mod access;
 mod build;
 mod contract;
-mod contract_text;
-mod contract_verify;
+mod create_mask;
 mod data;
 mod element;
-mod element_fold;
-mod element_patterns;
 mod elements;
-mod elements_fold;
-mod extract_patterns;
 mod gather;
 mod mask;
-mod mask_fold;
-mod mask_text;
-mod mask_verify;
+mod masking;
 mod memory;
 mod memory_exec;
-mod memory_patterns;
-mod memory_verify;
 mod misc;
 mod reduce;
-mod reduce_patterns;
 mod reshape;
-mod reshape_patterns;
 mod shuffle;
-mod shuffle_patterns;
 mod slice;
-mod slice_patterns;
-mod step_patterns;
+mod step;
 mod transfer;
-mod transfer_exec;
-mod transfer_patterns;
-mod transfer_text;
-mod transfer_verify;
 mod types;
 
 pub use contract::{ContractionOp, FMAOp, OuterProductOp};
+pub use create_mask::{ConstantMaskOp, CreateMaskOp};
 pub use element::{ExtractOp, InsertOp};
-pub use elements::{FromElementsOp, StepOp, ToElementsOp};
+pub use elements::{FromElementsOp, ToElementsOp};
 pub use gather::{GatherOp, ScatterOp};
-pub use mask::{ConstantMaskOp, CreateMaskOp, MaskOp, YieldOp};
+pub use mask::{MaskOp, YieldOp};
 pub use memory::{CompressStoreOp, ExpandLoadOp, LoadOp, MaskedLoadOp, MaskedStoreOp, StoreOp, TypeCastOp};
 pub use misc::{PrintOp, ScalableExtractOp, ScalableInsertOp, VectorScaleOp};
 pub use reduce::{MultiDimReductionOp, ReductionOp, ScanOp};
 pub use reshape::{BitCastOp, BroadcastOp, ShapeCastOp, TransposeOp};
 pub use shuffle::{DeinterleaveOp, InterleaveOp, ShuffleOp};
 pub use slice::{ExtractStridedSliceOp, InsertStridedSliceOp};
+pub use step::StepOp;
 pub use transfer::{TransferReadOp, TransferWriteOp};
 pub use types::{ITERATOR_TYPE, KIND, PUNCTUATION};
 

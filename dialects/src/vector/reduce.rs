@@ -1,9 +1,10 @@
 //! Reductions: `reduction`, `multi_reduction`, `scan`.
 
+mod patterns;
+
 use super::data;
-use super::mask::{surrounding, unmasked};
+use super::masking::{surrounding, unmasked};
 use super::memory_exec::stored;
-use super::reduce_patterns as patterns;
 use super::types::{KIND, RANKED_VECTOR, check, same_element, scalable, shape, vector_type, word};
 use crate::arith::FASTMATH;
 use crate::constraint::I64_LIST;
@@ -150,7 +151,7 @@ fn verify_multi_reduction(m: &Module, op: Op) -> Result<(), Violation> {
     let (this, ctx) = (MultiDimReductionOp(op), &m.ctx);
     same_element(m, this.source(m), this.dest(m), "source operand and result")?;
     let [from, to] = [this.source(m), this.dest(m)].map(|v| m.value_type(v));
-    let want = reduced(ctx, from, &super::slice::ints(m, op, "reduction_dims"));
+    let want = reduced(ctx, from, &super::types::ints(m, op, "reduction_dims"));
     check(want == to, || {
         let (from, to) = (ctx.display_type(from), ctx.display_type(to));
         format!("destination type '{to}' is incompatible with source type '{from}'")

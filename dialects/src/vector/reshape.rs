@@ -1,13 +1,18 @@
 //! Shape changes: `broadcast`, `shape_cast`, `bitcast`, `transpose`.
 
+mod patterns;
+
+use super::build::replace_by;
 use super::data;
-use super::reshape_patterns as patterns;
 use super::types::{check, count, same_element, scalable, scalables, shape, vector};
 use crate::constraint::I64_LIST;
 use crate::constraint::{ANY, VECTOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::float::FloatKind;
-use gradus_ir::{Context, DType, Module, Op, OpArgs, Traits, Type, Violation, op};
+use gradus_ir::{
+    Attr, AttrData, Context, DType, Dense, Folded, Module, Op, OpArgs, OpDecl, Rewriter, Traits, Type,
+    Value, Violation, op,
+};
 
 /// Broadcasts a scalar or vector along new leading dimensions and unit dimensions.
 ///
@@ -179,7 +184,7 @@ fn verify_transpose(m: &Module, op: Op) -> Result<(), Violation> {
 
 /// Returns the permutation of a `vector.transpose`.
 pub(super) fn permutation(m: &Module, op: Op) -> Vec<i64> {
-    super::slice::ints(m, op, "permutation")
+    super::types::ints(m, op, "permutation")
 }
 
 fn broadcast(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
@@ -223,4 +228,37 @@ fn transpose(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
         data::linear_index(source.shape(), own.iter().copied())
     });
     data::pick(args.ctx(), ty, source, numbers).map(|v| vec![v])
+}
+
+/// Replaces `op` by a broadcast of `source`.
+pub(super) fn replace_by_broadcast(r: &mut Rewriter<'_>, op: Op, source: Value) -> bool {
+    replace_by(r, op, BroadcastOp::INFO.name, source)
+}
+
+/// Replaces `op` by a shape cast of `source`.
+pub(super) fn replace_by_shape_cast(r: &mut Rewriter<'_>, op: Op, source: Value) -> bool {
+    replace_by(r, op, ShapeCastOp::INFO.name, source)
+}
+
+/// Returns the scalar that a value is a broadcast of.
+pub(super) fn splat_of(m: &Module, value: Value) -> Option<Value> {
+    let source = BroadcastOp::defining(m, value)?.source(m);
+    (!m.ctx.is_shaped(m.value_type(source))).then_some(source)
+}
+
+/// Whether all elements of a value are equal.
+pub(super) fn same_splat(m: &Module, a: Value, b: Value) -> Option<Value> {
+    let scalar = splat_of(m, a)?;
+    (splat_of(m, b) == Some(scalar)).then_some(scalar)
+}
+
+/// Folds a shape change of a splat.
+pub(super) fn fold_splat(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<Folded> {
+    let (ctx, &ty) = (args.ctx(), args.result_types.first()?);
+    match ctx.attr_data(constants[0]?) {
+        AttrData::Dense(dense) if dense.splat => {
+            Some(ctx.attr(AttrData::Dense(Box::new(Dense::new(ty, true, dense.data())))).into())
+        }
+        _ => None,
+    }
 }

@@ -1,7 +1,8 @@
 //! `shuffle`, `interleave`, `deinterleave`.
 
+mod patterns;
+
 use super::data;
-use super::shuffle_patterns as patterns;
 use super::types::{FIXED_VECTOR, RANKED_VECTOR, check, same_element, scalable, shape, vector_type};
 use crate::constraint::I64_LIST;
 use crate::constraint::VECTOR;
@@ -106,7 +107,7 @@ fn verify_shuffle(m: &Module, op: Op) -> Result<(), Violation> {
     check(scalars || (a.len() == out.len() && b.len() == out.len()), || "rank mismatch".into())?;
     let same = scalars || (a[1..] == out[1..] && a[1..] == b[1..]);
     check(same, || "dimension mismatch".into())?;
-    let mask = super::slice::ints(m, op, "mask");
+    let mask = super::types::ints(m, op, "mask");
     check(!mask.is_empty(), || "invalid mask length".into())?;
     check(mask.len() as i64 == out[0], || "mask length mismatch".into())?;
     let rows = a.first().unwrap_or(&1).saturating_add(*b.first().unwrap_or(&1));

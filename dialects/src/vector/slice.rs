@@ -1,8 +1,9 @@
 //! `extract_strided_slice` and `insert_strided_slice`.
 
+mod patterns;
+
 use super::data;
-use super::slice_patterns as patterns;
-use super::types::{INT_ARRAY, RANKED_VECTOR, check, same_element, scalable, shape, vector_type};
+use super::types::{INT_ARRAY, RANKED_VECTOR, check, ints, same_element, scalable, shape, vector_type};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{Module, Op, OpArgs, Traits, Type, TypeRelation, Violation, op};
 
@@ -61,11 +62,6 @@ pub struct InsertStridedSliceOp {
     strides: Attribute<INT_ARRAY>,
     /// Updated vector.
     result: OpResult<RANKED_VECTOR>,
-}
-
-/// Returns an integer list attribute of an op.
-pub(super) fn ints(m: &Module, op: Op, name: &str) -> Vec<i64> {
-    m.inherent_attr(op, name).and_then(|a| m.ctx.as_ints(a)).unwrap_or_default()
 }
 
 /// Verifies that every number is at least `low` and at most the extent, or below it if `below`.

@@ -1,14 +1,18 @@
 //! Transfers between vectors and memrefs or tensors, with permutation, broadcast, masks and out-of-bounds padding:
 //! `transfer_read`, `transfer_write`.
 
-use super::transfer_exec::{read, write};
-use super::transfer_patterns as patterns;
-use super::transfer_text::{TRANSFER_READ, TRANSFER_WRITE};
-use super::transfer_verify::{verify_read, verify_write};
+mod exec;
+mod patterns;
+mod text;
+mod verify;
+
 use super::types::{BOOL_ARRAY, MAP, MASK, SHAPED, shape, vector, vector_type};
 use crate::constraint::{ANY, INDEX, RANKED_TENSOR, VECTOR};
+use exec::{read, write};
 use gradus_ir::affine::{AffineExpr, AffineMap};
 use gradus_ir::{Access, Context, Effects, Module, Op, Traits, Type, op};
+use text::{TRANSFER_READ, TRANSFER_WRITE};
+use verify::{verify_read, verify_write};
 
 /// Reads a vector from a memref or tensor.
 ///

@@ -2,7 +2,7 @@
 
 use crate::constraint::kind;
 use gradus_ir::{
-    Attr, AttrData, AttrKind, AttrText, Context, Module, Type, TypeConstraint, TypeData, Value, Violation,
+    Attr, AttrData, AttrKind, AttrText, Context, Module, Op, Type, TypeConstraint, TypeData, Value, Violation,
 };
 
 const fn types(summary: &'static str, check: fn(&Context, Type) -> bool) -> TypeConstraint {
@@ -171,4 +171,9 @@ pub(super) fn same_element(m: &Module, a: Value, b: Value, what: &str) -> Result
 /// Returns an error unless `holds`.
 pub(super) fn check(holds: bool, message: impl FnOnce() -> String) -> Result<(), Violation> {
     if holds { Ok(()) } else { Err(message().into()) }
+}
+
+/// Returns an integer list attribute of an op.
+pub(super) fn ints(m: &Module, op: Op, name: &str) -> Vec<i64> {
+    m.inherent_attr(op, name).and_then(|a| m.ctx.as_ints(a)).unwrap_or_default()
 }

@@ -1,8 +1,8 @@
 //! Verifiers of `contract` and `outerproduct`.
 
-use super::contract::{ContractionOp, OuterProductOp, dims, maps_of};
-use super::reduce::{is_supported, kind_of};
-use super::types::{check, same_element, scalable, shape, vector, vector_type};
+use super::{ContractionOp, OuterProductOp, dims, loop_extents, maps_of};
+use crate::vector::reduce::{is_supported, kind_of};
+use crate::vector::types::{check, same_element, scalable, shape, vector, vector_type};
 use gradus_ir::affine::AffineMap;
 use gradus_ir::{Context, Module, Op, Signedness, Type, TypeData, Violation};
 
@@ -34,9 +34,9 @@ pub(super) fn verify_contract(m: &Module, op: Op) -> Result<(), Violation> {
 }
 
 /// Returns which dimensions are reductions.
-pub(super) fn reductions(m: &Module, op: Op) -> Vec<bool> {
+fn reductions(m: &Module, op: Op) -> Vec<bool> {
     let types = m.inherent_attr(op, "iterator_types").and_then(|a| m.ctx.as_array(a)).unwrap_or(&[]);
-    types.iter().map(|&a| super::types::word(&m.ctx, a) == "reduction").collect()
+    types.iter().map(|&a| crate::vector::types::word(&m.ctx, a) == "reduction").collect()
 }
 
 fn verify_map(map: &AffineMap, i: usize, inputs: usize, rank: usize) -> Result<(), Violation> {
@@ -59,21 +59,6 @@ fn shared_dims(maps: &[&AffineMap], reductions: &[bool], combined: bool) -> Vec<
         wanted.then_some((i, j))
     };
     lhs.iter().enumerate().filter_map(shared).collect()
-}
-
-/// Returns the extent of each dimension of a contraction, and whether it is scalable.
-pub(super) fn loop_extents(ctx: &Context, maps: &[&AffineMap], types: &[Type]) -> Vec<Option<(i64, bool)>> {
-    let mut extents = vec![None; maps.first().map_or(0, |map| map.num_dims as usize)];
-    for (map, &ty) in maps.iter().zip(types).take(2) {
-        for (dim, extent) in
-            dims(map).into_iter().zip(shape(ctx, ty).iter().copied().zip(scalable(ctx, ty).iter().copied()))
-        {
-            if let Some(slot) = dim.and_then(|d| extents.get_mut(d)) {
-                slot.get_or_insert(extent);
-            }
-        }
-    }
-    extents
 }
 
 fn verify_output(

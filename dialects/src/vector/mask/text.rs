@@ -1,6 +1,6 @@
 //! Assembly format of `mask`.
 
-use super::mask::{MaskOp, YieldOp};
+use super::{MaskOp, YieldOp};
 use gradus_ir::{Directive, OpDecl, OpParser, OpPrinter, Param, ParseResult};
 
 /// `%mask, %passthru { op } {...} : type -> types`

@@ -1,10 +1,8 @@
 //! Canonicalization of `shuffle`.
 
-use super::build::replace_by_broadcast;
-use super::reshape_patterns::same_splat;
-use super::slice::ints;
-use super::types::{shape, vector_type};
 use super::{InterleaveOp, ShuffleOp};
+use crate::vector::reshape::{replace_by_broadcast, same_splat};
+use crate::vector::types::{ints, shape, vector_type};
 use gradus_ir::{Attr, Folded, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter};
 
 pub(super) const SHUFFLE: &[Pattern] = &[

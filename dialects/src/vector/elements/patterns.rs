@@ -1,9 +1,10 @@
-//! Canonicalization of `from_elements`, `to_elements` and `step`.
+//! Canonicalization of `from_elements` and `to_elements`.
 
-use super::build::{self, delinearize, linear, numbers, replace_by_broadcast, replace_by_shape_cast};
-use super::element::static_positions;
-use super::types::{count, is_scalable, shape};
-use super::{BroadcastOp, ExtractOp, FromElementsOp, ToElementsOp};
+use super::{FromElementsOp, ToElementsOp};
+use crate::vector::build::{delinearize, linear, numbers};
+use crate::vector::element::{ExtractOp, create_extract, static_positions};
+use crate::vector::reshape::{BroadcastOp, replace_by_broadcast, replace_by_shape_cast, splat_of};
+use crate::vector::types::{count, is_scalable, shape};
 use gradus_ir::{
     Attr, Def, FoldResult, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, Value,
 };
@@ -34,7 +35,7 @@ pub(super) fn fold_to_elements(args: &OpArgs<'_>, _: &[Option<Attr>]) -> Option<
     if let Some(from) = FromElementsOp::defining(m, source) {
         return Some(Folded::Results(from.elements(m).into_iter().map(FoldResult::Value).collect()));
     }
-    let scalar = build::splat_of(m, source)?;
+    let scalar = splat_of(m, source)?;
     Some(Folded::Results(vec![FoldResult::Value(scalar); args.result_types.len()]))
 }
 
@@ -73,7 +74,7 @@ fn of_extracts(r: &mut Rewriter<'_>, op: Op) -> bool {
     let rest = |i: &usize| extents[*i..].iter().product::<i64>() == len;
     let Some(leading) = (0..=extents.len()).find(rest) else { return false };
     let at = numbers(&delinearize(&extents[..leading], start / len));
-    let part = if at.is_empty() { Some(source) } else { build::extract(r, op, source, &at) };
+    let part = if at.is_empty() { Some(source) } else { create_extract(r, op, source, &at) };
     part.is_some_and(|part| {
         let vector = r.module().ctx.is_shaped(r.module().value_type(part));
         if vector { replace_by_shape_cast(r, op, part) } else { replace_by_broadcast(r, op, part) }

@@ -1,12 +1,11 @@
 //! Verifier of `mask`, and the maskable ops.
 
-use super::contract::{ContractionOp, OuterProductOp, maps_of};
-use super::contract_verify::loop_extents;
-use super::gather::GatherOp;
-use super::mask::{MaskOp, YieldOp};
-use super::reduce::{MultiDimReductionOp, ReductionOp};
-use super::transfer::{TransferReadOp, TransferWriteOp, mask_type};
-use super::types::{check, vector, vector_type};
+use super::{MaskOp, YieldOp};
+use crate::vector::contract::{ContractionOp, OuterProductOp, loop_extents, maps_of};
+use crate::vector::gather::GatherOp;
+use crate::vector::reduce::{MultiDimReductionOp, ReductionOp};
+use crate::vector::transfer::{TransferReadOp, TransferWriteOp, mask_type};
+use crate::vector::types::{check, vector, vector_type};
 use gradus_ir::{Context, Module, Op, OpDecl, Type, Value, Violation};
 
 /// A maskable op.

@@ -1,6 +1,6 @@
 //! Assembly formats of `contract` and `outerproduct`.
 
-use super::types::{scalable, shape, vector, vector_type};
+use crate::vector::types::{scalable, shape, vector, vector_type};
 use gradus_ir::{AttrData, Directive, OpParser, OpPrinter, Param, ParseResult};
 
 /// `{indexing_maps = ..., iterator_types = ["parallel", ...], kind = ...} %a, %b, %c {...} : lhs, rhs into result`
@@ -64,7 +64,7 @@ fn print_contract(p: &mut OpPrinter<'_, '_>, params: &[Param]) -> std::io::Resul
     for (&param, name) in params[..3].iter().zip(["indexing_maps", "iterator_types", "kind"]) {
         let Some(mut value) = p.inherent(param) else { continue };
         if name == "iterator_types" {
-            let word = |&a: &gradus_ir::Attr| ctx.string_attr(&super::types::word(ctx, a));
+            let word = |&a: &gradus_ir::Attr| ctx.string_attr(&crate::vector::types::word(ctx, a));
             value = ctx.array_attr(&ctx.as_array(value).unwrap_or(&[]).iter().map(word).collect::<Vec<_>>());
         }
         entries.push((ctx.str(name), value));

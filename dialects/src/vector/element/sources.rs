@@ -1,11 +1,10 @@
 //! Canonicalization of `extract` from slices, elements, shuffles, and masks.
 
-use super::build::{numbers, replace_by_extract, replace_by_poison};
-use super::element::static_positions;
-use super::element_patterns::{replace_by_uniform, source_and_positions};
-use super::slice::ints;
-use super::types::{count, shape};
-use super::{CreateMaskOp, ExtractStridedSliceOp, FromElementsOp, InsertStridedSliceOp, ShuffleOp, build};
+use super::patterns::source_and_positions;
+use super::{replace_by_extract, static_positions};
+use crate::vector::build::{self, numbers, replace_by_poison, replace_by_uniform};
+use crate::vector::types::{count, ints, shape};
+use crate::vector::{CreateMaskOp, ExtractStridedSliceOp, FromElementsOp, InsertStridedSliceOp, ShuffleOp};
 use crate::views::Mixed;
 use gradus_ir::{Op, OpDecl, OpState, PatternRewriter, Rewriter, Value};
 

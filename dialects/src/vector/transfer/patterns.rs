@@ -1,11 +1,11 @@
 //! Canonicalization of `transfer_read` and `transfer_write`.
 
-use super::build::replace_by_broadcast;
-use super::contract::dims;
-use super::mask::{is_masked, truth};
-use super::reshape::broadcastable;
-use super::transfer::{TransferReadOp, TransferWriteOp, is_minor_identity, map_and_bounds, vector_of};
-use super::types::{scalable, shape};
+use super::{TransferReadOp, TransferWriteOp, is_minor_identity, map_and_bounds, vector_of};
+use crate::vector::contract::dims;
+use crate::vector::create_mask::truth;
+use crate::vector::masking::is_masked;
+use crate::vector::reshape::{broadcastable, replace_by_broadcast};
+use crate::vector::types::{scalable, shape};
 use crate::{memref, tensor};
 use gradus_ir::{Attr, Folded, Module, Op, OpArgs, OpDecl, Pattern, Rewriter, Traits, TypeData, Value};
 

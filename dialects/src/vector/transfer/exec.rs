@@ -1,11 +1,11 @@
 //! Execution of `transfer_read` and `transfer_write`.
 
-use super::contract::dims;
-use super::data;
-use super::mask::surrounding;
-use super::memory_exec::{group, mask, one, stored};
-use super::transfer::map_and_bounds;
+use super::map_and_bounds;
 use crate::memref::indices;
+use crate::vector::contract::dims;
+use crate::vector::data;
+use crate::vector::masking::surrounding;
+use crate::vector::memory_exec::{group, mask, one, stored};
 use gradus_ir::effects::is_memory;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::memory::Memory;

@@ -1,14 +1,16 @@
 //! Canonicalization of `broadcast`, `shape_cast`, `bitcast` and `transpose`.
 
-use super::build::{self, ends_with, replace_by_broadcast, replace_by_shape_cast, splat_of};
-use super::data::fold_small;
-use super::reshape::{bitcast, broadcastable, permutation};
-use super::slice::ints;
-use super::types::{count, is_scalable, scalable, scalables, shape};
-use super::{BitCastOp, BroadcastOp, ConstantMaskOp, CreateMaskOp, FromElementsOp, ShapeCastOp, TransposeOp};
+use super::{
+    BitCastOp, BroadcastOp, ShapeCastOp, TransposeOp, bitcast, broadcastable, fold_splat, permutation,
+    replace_by_broadcast, replace_by_shape_cast,
+};
 use crate::constraint::{FLOAT_LIKE, INT_OR_INDEX_LIKE};
+use crate::vector::build::{self, ends_with};
+use crate::vector::data::fold_small;
+use crate::vector::types::{count, ints, is_scalable, scalable, scalables, shape};
+use crate::vector::{ConstantMaskOp, CreateMaskOp, FromElementsOp};
 use gradus_ir::{
-    Attr, AttrData, Dense, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, Type, Value,
+    Attr, AttrData, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, Type, Value,
 };
 
 pub(super) const BROADCAST: &[Pattern] = &[
@@ -34,17 +36,6 @@ pub(super) const TRANSPOSE: &[Pattern] = &[
 /// Folds an op whose result type is the operand type.
 fn unchanged(args: &OpArgs<'_>) -> Option<Folded> {
     (args.result_types.first() == Some(&args.operand_type(0))).then(|| args.operands[0].into())
-}
-
-/// Folds a shape change of a splat.
-pub(super) fn fold_splat(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<Folded> {
-    let (ctx, &ty) = (args.ctx(), args.result_types.first()?);
-    match ctx.attr_data(constants[0]?) {
-        AttrData::Dense(dense) if dense.splat => {
-            Some(ctx.attr(AttrData::Dense(Box::new(Dense::new(ty, true, dense.data())))).into())
-        }
-        _ => None,
-    }
 }
 
 pub(super) fn fold_broadcast(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<Folded> {
@@ -265,10 +256,4 @@ fn transpose_of_elements(r: &mut Rewriter<'_>, op: Op) -> bool {
     state.operand_group(&elements);
     state.result_types.push(ty);
     r.replace_with(op, state).is_ok()
-}
-
-/// Whether all elements of a value are equal.
-pub(super) fn same_splat(m: &Module, a: Value, b: Value) -> Option<Value> {
-    let scalar = splat_of(m, a)?;
-    (splat_of(m, b) == Some(scalar)).then_some(scalar)
 }

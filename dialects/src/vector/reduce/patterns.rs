@@ -1,18 +1,16 @@
-//! Canonicalization of reductions of single elements, and of sums with contractions.
+//! Canonicalization of reductions of single elements.
 
-use super::build::{extract, numbers, replace_by_extract};
-use super::data::combining_op;
-use super::mask::is_masked;
-use super::reduce::{MultiDimReductionOp, ReductionOp, is_supported, kind_of};
-use super::slice::ints;
-use super::types::{is_scalable, shape};
-use super::{ContractionOp, ShapeCastOp, build};
-use crate::arith;
+use super::{MultiDimReductionOp, ReductionOp, is_supported, kind_of};
+use crate::vector::build::{numbers, unary};
+use crate::vector::data::combining_op;
+use crate::vector::element::{create_extract, replace_by_extract};
+use crate::vector::masking::is_masked;
+use crate::vector::reshape::ShapeCastOp;
+use crate::vector::types::{ints, is_scalable, shape};
 use gradus_ir::{Module, Op, OpDecl, OpInfo, OpState, Pattern, PatternRewriter, Rewriter, Type, Value};
 
 pub(super) const REDUCTION: &[Pattern] = &[Pattern { name: "reduction of one element", run: of_one_element }];
 pub(super) const MULTI_REDUCTION: &[Pattern] = &[Pattern { name: "reduction of unit dimensions", run: of_unit_dims }];
-pub(super) const CONTRACT: &[Pattern] = &[Pattern { name: "sum of contract", run: sum_of_contract }];
 
 /// Returns the op that combines elements of a type by a kind; `None` for a float kind of integers, which a
 /// multi-dimensional reduction may have.
@@ -55,7 +53,7 @@ fn of_one_element(r: &mut Rewriter<'_>, op: Op) -> bool {
     }
     let at = numbers(&vec![0; shape(&m.ctx, ty).len()]);
     let Some(acc) = acc else { return replace_by_extract(r, op, source, &at) };
-    let Some(element) = extract(r, op, source, &at) else { return false };
+    let Some(element) = create_extract(r, op, source, &at) else { return false };
     replace_by_combined(r, op, [element, acc])
 }
 
@@ -75,33 +73,9 @@ fn of_unit_dims(r: &mut Rewriter<'_>, op: Op) -> bool {
     }
     let at = numbers(&vec![0; extents.len()]);
     let part = if m.ctx.is_shaped(ty) {
-        if from == ty { Some(source) } else { build::unary(r, op, ShapeCastOp::INFO.name, source, ty) }
+        if from == ty { Some(source) } else { unary(r, op, ShapeCastOp::INFO.name, source, ty) }
     } else {
-        extract(r, op, source, &at)
+        create_extract(r, op, source, &at)
     };
     part.is_some_and(|part| replace_by_combined(r, op, [acc, part]))
-}
-
-/// Moves an integer added to a contraction into its zero accumulator. For floats this would change the rounding order.
-fn sum_of_contract(r: &mut Rewriter<'_>, op: Op) -> bool {
-    let m = r.module();
-    if is_masked(m, op) {
-        return false;
-    }
-    let this = ContractionOp(op);
-    let (acc, result) = (this.acc(m), this.result(m));
-    let int = m.ctx.int_width(m.ctx.element_type(m.value_type(result))).is_some();
-    let zero = m.constant(acc).is_some_and(|c| m.ctx.is_uniform(c, 0.0));
-    if !int || !zero || kind_of(m, op) != "add" || !m.has_one_use(result) {
-        return false;
-    }
-    let sum = m.uses(result).next().and_then(|(user, _)| arith::AddIOp::cast(m, user));
-    let Some(sum) = sum.filter(|s| s.lhs(m) != s.rhs(m) && m.parent_block(s.0) == m.parent_block(op)) else {
-        return false;
-    };
-    let other = if sum.lhs(m) == result { sum.rhs(m) } else { sum.lhs(m) };
-    let mut state = OpState::like(m, op);
-    state.operands.extend([this.lhs(m), this.rhs(m), other]);
-    state.result_types.push(m.value_type(result));
-    r.replace_with(sum.0, state).is_ok()
 }

@@ -1,9 +1,9 @@
 //! Verifiers of `transfer_read` and `transfer_write`.
 
-use super::contract::dims;
-use super::reshape::width;
-use super::transfer::{TransferReadOp, TransferWriteOp, map_and_bounds, mask_of};
-use super::types::{check, shape, vector};
+use super::{TransferReadOp, TransferWriteOp, map_and_bounds, mask_of};
+use crate::vector::contract::dims;
+use crate::vector::reshape::width;
+use crate::vector::types::{check, shape, vector};
 use gradus_ir::affine::{AffineExpr, AffineMap};
 use gradus_ir::{AttrData, Module, Op, Type, TypeData, Value, Violation};
 

@@ -1,11 +1,10 @@
 //! Canonicalization of `extract_strided_slice` and `insert_strided_slice`.
 
-use super::build::{replace_by_broadcast, splat_of};
-use super::data::fold_small;
-use super::reshape_patterns::fold_splat;
-use super::slice::{block_type, insert, ints};
-use super::types::shape;
-use super::{BroadcastOp, ConstantMaskOp, ExtractStridedSliceOp, InsertStridedSliceOp};
+use super::{ExtractStridedSliceOp, InsertStridedSliceOp, block_type, insert};
+use crate::vector::create_mask::ConstantMaskOp;
+use crate::vector::data::fold_small;
+use crate::vector::reshape::{BroadcastOp, fold_splat, replace_by_broadcast, splat_of};
+use crate::vector::types::{ints, shape};
 use gradus_ir::{Attr, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, Value};
 
 pub(super) const EXTRACT: &[Pattern] = &[

@@ -1,8 +1,8 @@
 //! Assembly formats of `transfer_read` and `transfer_write`.
 
-use super::contract::map_of;
-use super::transfer::{is_minor_identity, mask_of, minor_identity};
-use super::types::vector;
+use super::{is_minor_identity, mask_of, minor_identity};
+use crate::vector::contract::map_of;
+use crate::vector::types::vector;
 use gradus_ir::{Attr, AttrData, Directive, OpParser, OpPrinter, Param, ParseResult, Type, TypeData, ValueRef};
 
 /// `%m[%i, %j], %padding, %mask {...} : type, type`

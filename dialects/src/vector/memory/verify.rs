@@ -1,20 +1,9 @@
 //! Verifiers of memory ops.
 
-use super::memory::{CompressStoreOp, ExpandLoadOp, LoadOp, MaskedLoadOp, MaskedStoreOp, StoreOp, TypeCastOp};
-use super::types::{check, count, is_scalable, shape, vector};
+use super::{CompressStoreOp, ExpandLoadOp, LoadOp, MaskedLoadOp, MaskedStoreOp, StoreOp, TypeCastOp};
+use crate::vector::access::{PASS_THRU, access, rank, same_shape, same_type};
+use crate::vector::types::{check, count, is_scalable, shape, vector};
 use gradus_ir::{Context, Module, Op, Type, Value, ValueList, Violation};
-
-/// Verifies an access of elements of the vector `value` to `base`.
-pub(super) fn access(m: &Module, base: Value, value: Value, indices: &ValueList, what: &str) -> Result<(), Violation> {
-    let elem = |v: Value| m.ctx.element_type(m.value_type(v));
-    check(elem(base) == elem(value), || format!("base and {what} element type should match"))?;
-    rank(m, base, indices)
-}
-
-fn rank(m: &Module, base: Value, indices: &ValueList) -> Result<(), Violation> {
-    let rank = m.ctx.shape(m.value_type(base)).map_or(0, <[i64]>::len);
-    check(indices.len() == rank, || format!("requires {rank} indices"))
-}
 
 /// Verifies that the innermost stride is one.
 fn unit_stride(ctx: &Context, base: Type, value: Type) -> Result<(), Violation> {
@@ -66,20 +55,6 @@ pub(super) fn store(m: &Module, op: Op) -> Result<(), Violation> {
     };
     whole(m, this.base(m), this.value_to_store(m), &this.indices(m), &words)
 }
-
-/// Verifies that two vectors have the same shape.
-pub(super) fn same_shape(m: &Module, a: Value, b: Value, message: &str) -> Result<(), Violation> {
-    let [a, b] = [a, b].map(|v| m.ctx.with_element(m.value_type(v), Type::I1));
-    check(a == b, || message.to_owned())
-}
-
-/// Verifies that two values have the same type.
-pub(super) fn same_type(m: &Module, a: Value, b: Value, message: &str) -> Result<(), Violation> {
-    check(m.value_type(a) == m.value_type(b), || message.to_owned())
-}
-
-/// Error for a wrong pass-through type.
-pub(super) const PASS_THRU: &str = "expected pass_thru of same type as result type";
 
 pub(super) fn masked_load(m: &Module, op: Op) -> Result<(), Violation> {
     let this = MaskedLoadOp(op);

@@ -1,17 +1,12 @@
 //! Canonicalization of `extract` and `insert`.
 
-use super::build::{
-    self, delinearize, linear, numbers, replace_by_broadcast, replace_by_constant, replace_by_extract,
-    replace_by_poison, replace_by_shape_cast,
-};
-use super::element::{positions, static_positions};
-use super::extract_patterns as sources;
-use super::reshape::broadcastable;
-use super::slice::ints;
-use super::types::{count, is_scalable, scalables, shape};
-use super::{BroadcastOp, ExtractOp, FromElementsOp, InsertOp, ShapeCastOp, ToElementsOp, TransposeOp};
+use super::{ExtractOp, InsertOp, positions, replace_by_extract, sources, static_positions};
+use crate::vector::build::{self, delinearize, linear, numbers, replace_by_poison};
+use crate::vector::reshape::{broadcastable, replace_by_broadcast, replace_by_shape_cast};
+use crate::vector::types::{count, ints, is_scalable, scalables, shape};
+use crate::vector::{BroadcastOp, FromElementsOp, ShapeCastOp, ToElementsOp, TransposeOp};
 use crate::views::{Mixed, add_mixed, fold_entries};
-use gradus_ir::{AttrData, Dense, Module, Op, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, Value};
+use gradus_ir::{Module, Op, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, Value};
 
 pub(super) const EXTRACT: &[Pattern] = &[
     Pattern { name: "constant positions", run: constant_positions },
@@ -223,15 +218,4 @@ fn inserted_parts(m: &Module, last: InsertOp, total: usize) -> Option<Vec<(Value
         }
         insert = InsertOp::defining(m, insert.dest(m)).filter(|i| m.has_one_use(i.result(m)))?;
     }
-}
-
-/// Replaces `op` by an all-false or all-true mask.
-pub(super) fn replace_by_uniform(r: &mut Rewriter<'_>, op: Op, truth: bool) -> bool {
-    let m = r.module();
-    let ty = m.value_type(m.result(op, 0));
-    let value = match m.ctx.is_shaped(ty) {
-        true => m.ctx.attr(AttrData::Dense(Box::new(Dense::new(ty, true, vec![u8::from(truth)])))),
-        false => m.ctx.bool_attr(truth),
-    };
-    replace_by_constant(r, op, value)
 }

@@ -1,14 +1,29 @@
-//! Canonicalization of `step`.
+//! `vector.step`.
 
+use super::build::replace_by_constant;
 use super::data;
-use super::elements::StepOp;
-use super::types::{is_scalable, shape};
+use super::types::{STEP_VECTOR, is_scalable, shape};
 use crate::arith::CmpIOp;
-use gradus_ir::eval::Datum;
+use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::rewrite::fold_given;
-use gradus_ir::{AttrData, FoldResult, Folded, Op, OpDecl, Pattern, Rewriter};
+use gradus_ir::{AttrData, FoldResult, Folded, Op, OpArgs, OpDecl, Pattern, Rewriter, op};
 
-pub(super) const STEP: &[Pattern] = &[Pattern { name: "compared step", run: compared }];
+/// Vector of the indices 0, 1, 2, ...
+///
+/// ```mlir
+/// %0 = vector.step : vector<4xindex>
+/// ```
+#[op("vector.step", eval = step, patterns = &[Pattern { name: "compared step", run: compared }], format = "attr-dict `:` type($result)")]
+pub struct StepOp {
+    /// Indices.
+    result: OpResult<STEP_VECTOR>,
+}
+
+fn step(args: &OpArgs<'_>, _: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    let n = data::extents(args.ctx(), args.result_types[0])?[0] as i64;
+    let numbers: Vec<Datum> = (0..n).map(Datum::Int).collect();
+    data::value_of(args.ctx(), args.result_types[0], &numbers).map(|v| vec![v])
+}
 
 /// Maximum length for folding comparisons.
 const MAX_ELEMENTS: i64 = 1 << 16;
@@ -36,5 +51,5 @@ fn compared(r: &mut Rewriter<'_>, op: Op) -> bool {
         matches!(m.ctx.attr_data(value), AttrData::Dense(dense) if dense.splat).then_some((user, value))
     };
     let Some((user, value)) = m.uses(StepOp(op).result(m)).find_map(known) else { return false };
-    super::build::replace_by_constant(r, user, value)
+    replace_by_constant(r, user, value)
 }

@@ -1,9 +1,9 @@
 //! Folds of `extract` and `insert`.
 
-use super::data::fold_small;
-use super::element::{insert, positions};
-use super::types::without_leading;
-use super::{InsertOp, build};
+use super::{InsertOp, insert, positions};
+use crate::vector::data::fold_small;
+use crate::vector::reshape::splat_of;
+use crate::vector::types::without_leading;
 use gradus_ir::{Attr, AttrData, Folded, OpArgs, OpDecl};
 
 pub(super) fn fold_extract(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<Folded> {
@@ -28,7 +28,7 @@ pub(super) fn fold_extract(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Opt
         return Some(insert.value_to_store(m).into());
     }
     let scalar = !ctx.is_shaped(m.value_type(m.result(op, 0)));
-    build::splat_of(m, source).filter(|_| scalar).map(Folded::from)
+    splat_of(m, source).filter(|_| scalar).map(Folded::from)
 }
 
 pub(super) fn fold_insert(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<Folded> {
@@ -39,8 +39,8 @@ pub(super) fn fold_insert(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Opti
         return Some(value.into());
     }
     // The destination is a splat of the inserted scalar.
-    let same = |scalar| scalar == value || build::splat_of(m, value) == Some(scalar);
-    if build::splat_of(m, dest).is_some_and(same) {
+    let same = |scalar| scalar == value || splat_of(m, value) == Some(scalar);
+    if splat_of(m, dest).is_some_and(same) {
         return Some(dest.into());
     }
     fold_small(args, constants, insert)
