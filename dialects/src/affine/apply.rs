@@ -1,6 +1,6 @@
 //! `affine.apply`.
 
-use super::scope::Scope;
+use super::scope::{DimValues, Scope};
 use super::text::{APPLY_CHECKED, map_data};
 use super::value_map::AffineValueMap;
 use super::{MAP, divides_by_constants, is_in_divisor, one_result, set_map};
@@ -27,7 +27,7 @@ use gradus_ir::{Attr, Effects, Folded, Module, Op, OpArgs, Pattern, Rewriter, Ty
     fold = fold,
     scalar = |args| one_result(args, |first, _| first),
     patterns = &[COMPOSE],
-    extensions = &[&SymbolOperands(is_symbol)]
+    extensions = &[&SymbolOperands(is_symbol), &DimValues::Results]
 )]
 pub struct ApplyOp {
     /// Map with one result.

@@ -2,7 +2,7 @@
 
 use super::apply::fold_results;
 use super::range::drop_redundant;
-use super::scope::check_identifiers;
+use super::scope::{DimValues, check_identifiers};
 use super::text::{dims_and_symbols, map_data, print_map};
 use super::value_map::{AffineValueMap, map_attr};
 use super::{MAP, YieldOp, bound};
@@ -44,7 +44,8 @@ const INDEX_ATTR: AttrKind =
     verify_regions = verify_regions,
     counted = counted,
     edges = edges,
-    patterns = PATTERNS
+    patterns = PATTERNS,
+    extensions = &[&DimValues::Args(1)]
 )]
 pub struct ForOp {
     /// Lower bound map; the bound is the maximum of its results.

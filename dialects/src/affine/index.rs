@@ -1,6 +1,8 @@
 //! Linearization of multi-dimensional indices: `affine.linearize_index`, `affine.delinearize_index`.
 
-use super::index_patterns::{DELINEARIZE, LINEARIZE};
+mod patterns;
+
+use super::scope::DimValues;
 use crate::constraint::{I64_ARRAY, INDEX, UNIT};
 use crate::directives::{index_list, print_index_list};
 use crate::views::{Mixed, mixed_entries, runtime_entries};
@@ -9,6 +11,7 @@ use gradus_ir::{
     Attr, AttrKind, AttrText, DYNAMIC, Directive, Effects, FoldResult, Folded, Module, Op, OpArgs, Traits, Type,
     Violation, op,
 };
+use patterns::{DELINEARIZE, LINEARIZE};
 
 /// A unit attribute spelled as a keyword.
 const UNIT_FLAG: AttrKind = AttrKind { text: AttrText::Flag, ..UNIT };
@@ -44,7 +47,8 @@ const BASIS: Directive = Directive {
     verify = verify_delinearize,
     fold = fold_delinearize,
     eval = delinearize,
-    patterns = DELINEARIZE
+    patterns = DELINEARIZE,
+    extensions = &[&DimValues::Results]
 )]
 pub struct DelinearizeIndexOp {
     /// Linear index.
@@ -72,7 +76,8 @@ pub struct DelinearizeIndexOp {
     verify = verify_linearize,
     fold = fold_linearize,
     eval = linearize,
-    patterns = LINEARIZE
+    patterns = LINEARIZE,
+    extensions = &[&DimValues::Results]
 )]
 pub struct LinearizeIndexOp {
     /// Indices per dimension.

@@ -1,7 +1,7 @@
 //! `affine.parallel`.
 
 use super::reduction::{REDUCTIONS, ReductionKind};
-use super::scope::check_identifiers;
+use super::scope::{DimValues, check_identifiers};
 use super::text::{AffineNames, map_data, print_exprs};
 use super::value_map::AffineValueMap;
 use super::{MAP, results};
@@ -56,7 +56,8 @@ const STEPS: AttrKind = kind("64-bit integer array attribute", |c, a| {
     verify = verify,
     control = control,
     edges = edges,
-    patterns = &[SIMPLIFY_BOUNDS, ZERO_TRIP]
+    patterns = &[SIMPLIFY_BOUNDS, ZERO_TRIP],
+    extensions = &[&DimValues::Args(u32::MAX)]
 )]
 pub struct ParallelOp {
     /// Reduction kind of each result.

@@ -1,9 +1,15 @@
 //! Ranges and divisors of values from loop bounds, and the simplifications that they permit.
 
-use super::scope::loop_of;
+use super::ForOp;
 use super::value_map::AffineValueMap;
 use gradus_ir::affine::{AffineBinOp, AffineExpr, Range};
-use gradus_ir::{Module, Value};
+use gradus_ir::{Def, Module, OpDecl, Value};
+
+/// Returns the `affine.for` whose induction variable is the value.
+fn loop_of(m: &Module, value: Value) -> Option<ForOp> {
+    let Def::Arg(block, 0) = m.def(value) else { return None };
+    ForOp::cast(m, m.block_op(block)?)
+}
 
 /// Returns the ranges of the operands, as far as loop bounds are constant.
 pub(super) fn ranges(m: &Module, operands: &[Value]) -> Vec<Range> {

@@ -3,21 +3,32 @@
 //! An *affine scope* is the region of an op such as a function. Values defined at its top level are symbols, since they
 //! are invariant in it. Induction variables are dimensions, and so are affine functions of dimensions.
 
-use super::{ApplyOp, DelinearizeIndexOp, ForOp, LinearizeIndexOp, ParallelOp, dma};
 use crate::memref;
 use gradus_ir::effects::is_speculatable;
 use gradus_ir::{
-    Attr, AttrData, Block, DYNAMIC, Def, Module, Op, OpDecl, Region, Traits, Type, Value, ValueList, Violation,
+    Block, DYNAMIC, Def, Extension, Module, Op, OpDecl, Region, Traits, Type, Value, ValueList, Violation,
 };
-use smallvec::SmallVec;
 use std::collections::HashMap;
 
 /// The affine class of a value.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum AffineClass {
+pub(super) enum AffineClass {
     Neither,
     Dim,
     Symbol,
+}
+
+/// Of an op: the values that it makes dimensions.
+pub(super) enum DimValues {
+    /// Its results, affine functions of its operands.
+    Results,
+    /// The first arguments of its blocks, induction variables.
+    Args(u32),
+}
+impl Extension for DimValues {}
+
+fn dim_values(m: &Module, op: Op) -> Option<&'static DimValues> {
+    m.info(op)?.extension()
 }
 
 /// An affine scope with cached classes of values.
@@ -64,7 +75,8 @@ impl<'m> Scope<'m> {
         self.class(value) == AffineClass::Symbol
     }
 
-    fn class(&mut self, value: Value) -> AffineClass {
+    /// Returns the class of a value.
+    pub(super) fn class(&mut self, value: Value) -> AffineClass {
         if let Some(class) = self.plain_class(value) {
             return class;
         }
@@ -92,6 +104,11 @@ impl<'m> Scope<'m> {
             }
         }
         self.known.get(&value).copied().unwrap_or(AffineClass::Neither)
+    }
+
+    /// Sets the class of a value.
+    pub(super) fn assume(&mut self, value: Value, class: AffineClass) {
+        self.known.insert(value, class);
     }
 
     /// Returns the class of a value that does not depend on operands.
@@ -124,9 +141,7 @@ impl<'m> Scope<'m> {
             return if inputs.first().is_some_and(is_symbol) { AffineClass::Symbol } else { AffineClass::Neither };
         }
         let least = inputs.iter().filter_map(|v| self.known.get(v)).min().copied().unwrap_or(AffineClass::Symbol);
-        let is_affine = ApplyOp::cast(m, op).is_some()
-            || DelinearizeIndexOp::cast(m, op).is_some()
-            || LinearizeIndexOp::cast(m, op).is_some();
+        let is_affine = matches!(dim_values(m, op), Some(DimValues::Results));
         match least {
             AffineClass::Symbol if is_speculatable(m, op) && m.regions(op).is_empty() => AffineClass::Symbol,
             AffineClass::Symbol | AffineClass::Dim if is_affine => AffineClass::Dim,
@@ -214,13 +229,7 @@ fn is_scope(m: &Module, block: Block) -> bool {
 pub(super) fn is_induction_var(m: &Module, value: Value) -> bool {
     let Def::Arg(block, i) = m.def(value) else { return false };
     let Some(op) = m.block_op(block) else { return false };
-    ParallelOp::cast(m, op).is_some() || (i == 0 && ForOp::cast(m, op).is_some())
-}
-
-/// Returns the `affine.for` whose induction variable is the value.
-pub(super) fn loop_of(m: &Module, value: Value) -> Option<ForOp> {
-    let Def::Arg(block, 0) = m.def(value) else { return None };
-    ForOp::cast(m, m.block_op(block)?)
+    matches!(dim_values(m, op), Some(&DimValues::Args(count)) if i < count)
 }
 
 /// Verifies that operands are valid as dimensions (the first `num_dims`) and symbols.
@@ -236,44 +245,4 @@ pub(super) fn check_identifiers(m: &Module, op: Op, operands: &[Value], num_dims
         }
     }
     Ok(())
-}
-
-/// Whether affine ops in the first region of `callee` stay valid when inlined at `call`, whose region is no scope:
-/// top-level values are no longer symbols, and arguments become call operands.
-pub fn can_inline(m: &Module, call: Op, callee: Op) -> bool {
-    let Some(entry) = m.regions(callee).first().and_then(|&body| m.entry(body)) else { return false };
-    let mut there = Scope::around(m, call);
-    for (&arg, &operand) in m.block_args(entry).iter().zip(m.operands(call)) {
-        let class = there.class(operand);
-        there.known.insert(arg, class);
-    }
-    let affine = |op: &Op| m.info(*op).is_some_and(|info| info.name.starts_with("affine."));
-    m.ops_under(callee).into_iter().filter(affine).all(|op| {
-        let mut here = Scope::around(m, op);
-        let needed: ValueList = m.operands(op).into();
-        needed
-            .into_iter()
-            .enumerate()
-            .all(|(i, value)| there.class(value) >= use_of_operand(m, op, i).unwrap_or_else(|| here.class(value)))
-    })
-}
-
-/// Returns the required class of an operand. `None` if the op has several maps.
-fn use_of_operand(m: &Module, op: Op, operand: usize) -> Option<AffineClass> {
-    if let Some(places) = dma::memref_accesses(m, op) {
-        let is_index = places.iter().any(|place| place.indices.contains(&operand));
-        return Some(if is_index { AffineClass::Dim } else { AffineClass::Neither });
-    }
-    let inputs = |&(_, attr): &(_, Attr)| match m.ctx.attr_data(attr) {
-        AttrData::AffineMap(map) => Some(map.num_inputs()),
-        AttrData::IntegerSet(set) => Some((set.num_dims + set.num_symbols) as usize),
-        _ => None,
-    };
-    let all: SmallVec<[usize; 2]> = m.ctx.dict_entries(m.props(op)).iter().filter_map(inputs).collect();
-    match all[..] {
-        [] => Some(AffineClass::Neither),
-        [inputs] if operand + inputs < m.operands(op).len() => Some(AffineClass::Neither),
-        [_] => Some(AffineClass::Dim),
-        _ => None,
-    }
 }

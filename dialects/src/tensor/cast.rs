@@ -1,14 +1,14 @@
 //! `tensor.cast` and `tensor.bitcast`.
 
-use super::types::{self, NUMBER_TENSOR, castable, join, shape};
+use super::types::{NUMBER_TENSOR, castable, join, keeps_extents, shape};
 use super::{data, names};
 use crate::constraint::TENSOR;
 use crate::views::{Mixed, Slice, dropped_dims};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::float::FloatKind;
 use gradus_ir::{
-    Attr, Context, DYNAMIC, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, Type,
-    Violation, op,
+    Attr, Context, DYNAMIC, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, Traits,
+    Type, Value, Violation, op,
 };
 
 /// Casts a tensor to a type with more or less static extents. Static extents that do not match at run time are
@@ -118,7 +118,7 @@ fn chained_bitcasts(r: &mut Rewriter<'_>, op: Op) -> bool {
 }
 
 /// Replaces `op` by a cast of `source` to the same type.
-fn replace_by_cast(r: &mut Rewriter<'_>, op: Op, name: &str, source: gradus_ir::Value) -> bool {
+fn replace_by_cast(r: &mut Rewriter<'_>, op: Op, name: &str, source: Value) -> bool {
     let m = r.module();
     let ty = m.value_type(m.result(op, 0));
     let mut state = OpState::new(&m.ctx, name, m.loc(op));
@@ -127,12 +127,43 @@ fn replace_by_cast(r: &mut Rewriter<'_>, op: Op, name: &str, source: gradus_ir::
     r.replace_with(op, state).is_ok()
 }
 
+/// Returns the source of a cast that only loses static extents, which its users can use instead.
+pub(super) fn before_cast(m: &Module, value: Value) -> Option<Value> {
+    let source = CastOp::defining(m, value)?.source(m);
+    keeps_extents(&m.ctx, m.value_type(value), m.value_type(source)).then_some(source)
+}
+
+/// Returns `value` with the type `ty`, by a cast before `op` if necessary.
+pub(super) fn cast_before(r: &mut Rewriter<'_>, op: Op, value: Value, ty: Type) -> Option<Value> {
+    let m = r.module();
+    if m.value_type(value) == ty {
+        return Some(value);
+    }
+    let mut state = OpState::new(&m.ctx, CastOp::INFO.name, m.loc(op));
+    state.operand_group(&[value]);
+    state.result_types.push(ty);
+    // Insertion ops are in terminators, where other ops are not allowed.
+    let at = if m.has_trait(op, Traits::COMBINING) { m.parent_op(op)? } else { op };
+    let cast = r.create_before(at, state).ok()?;
+    Some(r.module().result(cast, 0))
+}
+
+/// Replaces `op` by a new op with a more specific result type, cast back to the old type.
+pub(super) fn replace_and_cast(r: &mut Rewriter<'_>, op: Op, state: OpState) -> bool {
+    let ty = r.module().value_type(r.module().result(op, 0));
+    let Ok(new) = r.create_before(op, state) else { return false };
+    let value = r.module().result(new, 0);
+    let Some(value) = cast_before(r, op, value, ty) else { return false };
+    r.replace(op, &[value]);
+    true
+}
+
 fn cast_of_slice(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
     let (between, to) = types_of(m, op);
     let Some(slice) = super::ExtractSliceOp::defining(m, m.operands(op)[0]) else { return false };
     let (known, want) = (shape(&m.ctx, between), shape(&m.ctx, to));
-    if known == want || !types::keeps_extents(&m.ctx, between, to) {
+    if known == want || !keeps_extents(&m.ctx, between, to) {
         return false;
     }
     let Some(mut lists) = m.args(slice.0).map(|args| Slice::of(&args)) else { return false };

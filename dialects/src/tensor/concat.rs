@@ -1,6 +1,7 @@
 //! `tensor.concat`.
 
-use super::types::{cast_before, keeps_extents, replace_and_cast, shape, with_shape};
+use super::cast::{cast_before, replace_and_cast};
+use super::types::{keeps_extents, shape, with_shape};
 use super::{data, names};
 use crate::constraint::{I64, RANKED_TENSOR};
 use gradus_ir::eval::{Datum, Trap};

@@ -1,7 +1,8 @@
 //! Creation of tensors from sizes and scalars.
 
-use super::types::{self, STATIC_TENSOR, dynamic_dims, ranked_element, shape, with_shape};
-use super::{CastOp, data, names};
+use super::cast::{CastOp, replace_and_cast};
+use super::types::{STATIC_TENSOR, dynamic_dims, keeps_extents, ranked_element, shape, with_shape};
+use super::{data, names};
 use crate::constraint::{ANY, INDEX, RANKED_TENSOR};
 use crate::views::{Mixed, fold_entries, split};
 use gradus_ir::eval::{Datum, PoisonTensor, Trap};
@@ -137,7 +138,7 @@ fn constant_sizes(r: &mut Rewriter<'_>, op: Op) -> bool {
     let ty = m.value_type(m.result(op, 0));
     let Some((ty, values)) = folded_sizes(m, ty, &EmptyOp(op).dynamic_sizes(m)) else { return false };
     let state = empty(m, op, &values, ty);
-    types::replace_and_cast(r, op, state)
+    replace_and_cast(r, op, state)
 }
 
 fn empty(m: &Module, at: Op, sizes: &[Value], ty: Type) -> OpState {
@@ -152,7 +153,7 @@ fn cast_of_empty(r: &mut Rewriter<'_>, op: Op) -> bool {
     let cast = CastOp(op);
     let Some(source) = EmptyOp::defining(m, cast.source(m)) else { return false };
     let (from, to) = (m.value_type(cast.source(m)), m.value_type(cast.dest(m)));
-    if !types::keeps_extents(&m.ctx, from, to) {
+    if !keeps_extents(&m.ctx, from, to) {
         return false;
     }
     let open = mixed_sizes(&m.ctx, from, &source.dynamic_sizes(m)).into_iter().zip(shape(&m.ctx, to));

@@ -1,7 +1,8 @@
 //! `tensor.extract` and `tensor.insert`.
 
-use super::types::{before_cast, ranked_element, replace_and_cast, shape};
-use super::{CastOp, FromElementsOp, GenerateOp, SplatOp, data, names};
+use super::cast::{CastOp, before_cast, replace_and_cast};
+use super::types::{ranked_element, shape};
+use super::{FromElementsOp, GenerateOp, SplatOp, data, names};
 use crate::constraint::{ANY, INDEX, RANKED_TENSOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{

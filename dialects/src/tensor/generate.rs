@@ -1,5 +1,6 @@
 //! `tensor.generate`.
 
+use super::cast::cast_before;
 use super::create::{folded_sizes, verify_sizes};
 use super::types::{dynamic_dims, ranked_element, shape};
 use super::{data, names};
@@ -109,7 +110,7 @@ pub(super) fn replace_with_body(r: &mut Rewriter<'_>, op: Op, mut state: OpState
     r.modify(new, |m| m.move_blocks(body, m.regions(new)[0]));
     let value = r.module().result(new, 0);
     let ty = r.module().value_type(r.module().result(op, 0));
-    let Some(value) = super::types::cast_before(r, op, value, ty) else { return false };
+    let Some(value) = cast_before(r, op, value, ty) else { return false };
     r.replace(op, &[value]);
     true
 }

@@ -1,7 +1,8 @@
 //! `tensor.insert_slice` and `tensor.parallel_insert_slice`.
 
+use super::cast::{before_cast, cast_before, replace_and_cast};
 use super::slice::{is_whole, part_type, same_slice, verify_slice, with_constants};
-use super::types::{before_cast, cast_before, replace_and_cast, shape, with_shape};
+use super::types::{shape, with_shape};
 use super::{ExtractSliceOp, data, names};
 use crate::constraint::{I64_ARRAY, INDEX, RANKED_TENSOR};
 use crate::directives::DYNAMIC_INDEX_LIST;

@@ -1,6 +1,7 @@
 //! `tensor.collapse_shape` and `tensor.expand_shape`.
 
-use super::types::{before_cast, castable, dynamic_dims, is_tensor, replace_and_cast, shape, with_shape};
+use super::cast::{before_cast, cast_before, replace_and_cast};
+use super::types::{castable, dynamic_dims, is_tensor, shape, with_shape};
 use super::{CastOp, FromElementsOp, SplatOp, data, names};
 use crate::constraint::{I64_ARRAY, INDEX, TENSOR};
 use crate::directives::DYNAMIC_INDEX_LIST;
@@ -234,7 +235,7 @@ fn constant_extents(r: &mut Rewriter<'_>, op: Op) -> bool {
     let (from, to) = (with_shape(ctx, from, &coarse), with_shape(ctx, to, &fine));
     let mut state = OpState::new(ctx, ExpandShapeOp::INFO.name, m.loc(op));
     let reassociation = m.inherent_attr(op, "reassociation");
-    let Some(source) = super::types::cast_before(r, op, source, from) else { return false };
+    let Some(source) = cast_before(r, op, source, from) else { return false };
     let ctx = &r.module().ctx;
     state.operand_group(&[source]);
     add_mixed(ctx, &mut state, "static_output_shape", &output);

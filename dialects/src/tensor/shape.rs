@@ -1,6 +1,7 @@
 //! `tensor.dim`, `tensor.rank` and `tensor.reshape`.
 
-use super::types::{SHAPE_TENSOR, SIZED_TENSOR, before_cast, shape};
+use super::cast::before_cast;
+use super::types::{SHAPE_TENSOR, SIZED_TENSOR, shape};
 use super::{ExtractOp, FromElementsOp, GenerateOp, data, names};
 use crate::constraint::{INDEX, TENSOR};
 use crate::views::has_constant_dimension;

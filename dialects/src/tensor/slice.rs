@@ -1,7 +1,8 @@
 //! `tensor.extract_slice`.
 
-use super::types::{before_cast, replace_and_cast, shape, with_shape};
-use super::{DimOp, InsertSliceOp, data, names};
+use super::cast::{before_cast, replace_and_cast};
+use super::types::{shape, with_shape};
+use super::{InsertSliceOp, data, names};
 use crate::constraint::{I64_ARRAY, INDEX, RANKED_TENSOR};
 use crate::directives::DYNAMIC_INDEX_LIST;
 use crate::views::{Mixed, RankError, Slice, constant_entry, dropped_dims, fold_entries, rank_reduced};
@@ -92,8 +93,11 @@ pub(super) fn is_whole(m: &Module, slice: &Slice, tensor: Value) -> bool {
     let extents = shape(&m.ctx, m.value_type(tensor));
     let covers = |(dim, (&size, &extent)): (usize, (&Mixed, &i64))| match (constant_entry(m, size), size) {
         (Some(n), _) => n == extent,
-        (None, Mixed::Dynamic(value)) => DimOp::defining(m, value)
-            .is_some_and(|op| op.source(m) == tensor && m.constant_int(op.index(m)) == Some(dim as i64)),
+        (None, Mixed::Dynamic(value)) => m.defining_op(value).is_some_and(|op| {
+            let is_extent =
+                |at: &[Value]| matches!(*at, [v, i] if v == tensor && m.constant_int(i) == Some(dim as i64));
+            m.has_trait(op, Traits::EXTENT) && is_extent(m.operands(op))
+        }),
         (None, Mixed::Static(_)) => false,
     };
     slice.is_prefix(m) && slice.sizes.iter().zip(extents).enumerate().all(covers)

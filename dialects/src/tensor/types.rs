@@ -1,11 +1,6 @@
 //! Tensor types: constraints, cast compatibility and joins.
 
-use gradus_ir::{
-    Attr, Context, DYNAMIC, Module, Op, OpDecl, OpState, PatternRewriter, Rewriter, Traits, Type, TypeConstraint,
-    TypeData, Value,
-};
-
-use super::CastOp;
+use gradus_ir::{Attr, Context, DYNAMIC, Type, TypeConstraint, TypeData};
 
 /// Tensors of static shape.
 pub(super) const STATIC_TENSOR: TypeConstraint = TypeConstraint {
@@ -119,35 +114,4 @@ pub(super) fn keeps_extents(ctx: &Context, from: Type, to: Type) -> bool {
         && encoding(ctx, from) == encoding(ctx, to)
         && x.len() == y.len()
         && x.iter().zip(y).all(|(&a, &b)| a == DYNAMIC || b != DYNAMIC)
-}
-
-/// Returns the source of a cast that only loses static extents, which its users can use instead.
-pub(super) fn before_cast(m: &Module, value: Value) -> Option<Value> {
-    let source = CastOp::defining(m, value)?.source(m);
-    keeps_extents(&m.ctx, m.value_type(value), m.value_type(source)).then_some(source)
-}
-
-/// Returns `value` with the type `ty`, by a cast before `op` if necessary.
-pub(super) fn cast_before(r: &mut Rewriter<'_>, op: Op, value: Value, ty: Type) -> Option<Value> {
-    let m = r.module();
-    if m.value_type(value) == ty {
-        return Some(value);
-    }
-    let mut state = OpState::new(&m.ctx, CastOp::INFO.name, m.loc(op));
-    state.operand_group(&[value]);
-    state.result_types.push(ty);
-    // Insertion ops are in terminators, where other ops are not allowed.
-    let at = if m.has_trait(op, Traits::COMBINING) { m.parent_op(op)? } else { op };
-    let cast = r.create_before(at, state).ok()?;
-    Some(r.module().result(cast, 0))
-}
-
-/// Replaces `op` by a new op with a more specific result type, cast back to the old type.
-pub(super) fn replace_and_cast(r: &mut Rewriter<'_>, op: Op, state: OpState) -> bool {
-    let ty = r.module().value_type(r.module().result(op, 0));
-    let Ok(new) = r.create_before(op, state) else { return false };
-    let value = r.module().result(new, 0);
-    let Some(value) = cast_before(r, op, value, ty) else { return false };
-    r.replace(op, &[value]);
-    true
 }

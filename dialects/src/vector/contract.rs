@@ -14,8 +14,8 @@ use gradus_ir::affine::AffineMap;
 use gradus_ir::eval::{Datum, Trap, eval_op};
 use gradus_ir::memory::Memory;
 use gradus_ir::{
-    Attr, AttrData, Context, Op, OpArgs, OpDecl, OpInfo, OpState, Pattern, PatternRewriter, Rewriter, Traits,
-    Type, TypeRelation, op,
+    Attr, AttrData, Context, Op, OpArgs, OpDecl, OpInfo, OpState, Pattern, PatternRewriter, Rewriter, Traits, Type,
+    TypeRelation, op,
 };
 use text::{CONTRACT, OUTER_PRODUCT};
 use verify::{verify_contract, verify_outer_product};

@@ -97,6 +97,11 @@ fn infer_extract(args: &OpArgs<'_>) -> Result<Vec<Type>, Violation> {
     Ok(vec![without_leading(args.ctx(), args.operand_type(0), positions.len())])
 }
 
+/// Returns the defining op of the source vector if it is one of these, and the positions.
+fn source_and_positions<T: OpDecl>(m: &Module, op: Op) -> Option<(T, Vec<Mixed>)> {
+    Some((T::defining(m, ExtractOp(op).source(m))?, positions(m, op)))
+}
+
 /// Verifies that there is an operand per placeholder.
 fn verify_placeholders(args: &OpArgs<'_>) -> Result<(), Violation> {
     let positions = args.ints("static_position").unwrap_or_default();

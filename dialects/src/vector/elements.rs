@@ -3,6 +3,7 @@
 mod patterns;
 
 use super::data;
+use super::reshape::ListsElements;
 use super::types::{FIXED_VECTOR, check, count, vector};
 use crate::constraint::ANY;
 use gradus_ir::eval::{Datum, Trap};
@@ -26,6 +27,7 @@ use gradus_ir::{Module, Op, OpArgs, Traits, Type, TypeRelation, Value, Violation
     eval = |args, data| data::value_of(args.ctx(), args.result_types[0], data).map(|v| vec![v]),
     moves = &["elements"],
     patterns = patterns::FROM_ELEMENTS,
+    extensions = &[&ListsElements],
     format = "$elements attr-dict `:` type($dest)"
 )]
 pub struct FromElementsOp {

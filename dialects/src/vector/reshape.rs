@@ -10,7 +10,7 @@ use crate::constraint::{ANY, VECTOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::float::FloatKind;
 use gradus_ir::{
-    Attr, AttrData, Context, DType, Dense, Folded, Module, Op, OpArgs, OpDecl, Rewriter, Traits, Type,
+    Attr, AttrData, Context, DType, Dense, Extension, Folded, Module, Op, OpArgs, OpDecl, Rewriter, Traits, Type,
     Value, Violation, op,
 };
 
@@ -122,6 +122,10 @@ pub(super) fn broadcastable(ctx: &Context, from: Type, to: Type) -> Result<(), V
     }
     Ok(())
 }
+
+/// Of an op: its operands are the elements of its result, in row-major order.
+pub(super) struct ListsElements;
+impl Extension for ListsElements {}
 
 fn verify_broadcast(m: &Module, op: Op) -> Result<(), Violation> {
     let this = BroadcastOp(op);

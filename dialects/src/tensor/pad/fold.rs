@@ -1,8 +1,9 @@
 //! Canonicalization of `tensor.pad`.
 
 use super::{PadOp, margins, only_computes, padded_type, padding_value};
+use crate::tensor::cast::{before_cast, cast_before};
 use crate::tensor::generate::replace_with_body;
-use crate::tensor::types::{before_cast, cast_before, keeps_extents, shape};
+use crate::tensor::types::{keeps_extents, shape};
 use crate::tensor::{CastOp, ExtractSliceOp};
 use crate::views::{Mixed, Slice, add_mixed, constant_entry, is_constant};
 use gradus_ir::{

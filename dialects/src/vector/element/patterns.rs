@@ -1,6 +1,6 @@
 //! Canonicalization of `extract` and `insert`.
 
-use super::{ExtractOp, InsertOp, positions, replace_by_extract, sources, static_positions};
+use super::{ExtractOp, InsertOp, positions, replace_by_extract, source_and_positions, sources, static_positions};
 use crate::vector::build::{self, delinearize, linear, numbers, replace_by_poison};
 use crate::vector::reshape::{broadcastable, replace_by_broadcast, replace_by_shape_cast};
 use crate::vector::types::{count, ints, is_scalable, scalables, shape};
@@ -30,11 +30,6 @@ pub(super) const INSERT: &[Pattern] = &[
     Pattern { name: "insert to broadcast", run: to_broadcast },
     Pattern { name: "inserts to elements", run: to_elements },
 ];
-
-/// Returns the defining op of the source vector if it is one of these, and the positions.
-pub(super) fn source_and_positions<T: OpDecl>(m: &Module, op: Op) -> Option<(T, Vec<Mixed>)> {
-    Some((T::defining(m, ExtractOp(op).source(m))?, positions(m, op)))
-}
 
 /// Makes constant in-bounds positions static.
 fn constant_positions(r: &mut Rewriter<'_>, op: Op) -> bool {

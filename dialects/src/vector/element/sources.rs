@@ -1,7 +1,6 @@
 //! Canonicalization of `extract` from slices, elements, shuffles, and masks.
 
-use super::patterns::source_and_positions;
-use super::{replace_by_extract, static_positions};
+use super::{replace_by_extract, source_and_positions, static_positions};
 use crate::vector::build::{self, numbers, replace_by_poison, replace_by_uniform};
 use crate::vector::types::{count, ints, shape};
 use crate::vector::{CreateMaskOp, ExtractStridedSliceOp, FromElementsOp, InsertStridedSliceOp, ShuffleOp};

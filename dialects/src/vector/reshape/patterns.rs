@@ -1,14 +1,14 @@
 //! Canonicalization of `broadcast`, `shape_cast`, `bitcast` and `transpose`.
 
 use super::{
-    BitCastOp, BroadcastOp, ShapeCastOp, TransposeOp, bitcast, broadcastable, fold_splat, permutation,
+    BitCastOp, BroadcastOp, ListsElements, ShapeCastOp, TransposeOp, bitcast, broadcastable, fold_splat, permutation,
     replace_by_broadcast, replace_by_shape_cast,
 };
 use crate::constraint::{FLOAT_LIKE, INT_OR_INDEX_LIKE};
 use crate::vector::build::{self, ends_with};
 use crate::vector::data::fold_small;
 use crate::vector::types::{count, ints, is_scalable, scalable, scalables, shape};
-use crate::vector::{ConstantMaskOp, CreateMaskOp, FromElementsOp};
+use crate::vector::{ConstantMaskOp, CreateMaskOp};
 use gradus_ir::{
     Attr, AttrData, Folded, Module, Op, OpArgs, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, Type, Value,
 };
@@ -241,9 +241,11 @@ fn transpose_of_mask(r: &mut Rewriter<'_>, op: Op) -> bool {
 
 fn transpose_of_elements(r: &mut Rewriter<'_>, op: Op) -> bool {
     let m = r.module();
-    let Some(from) = FromElementsOp::defining(m, TransposeOp(op).vector(m)) else { return false };
-    let (old, ty): (Type, Type) = (m.value_type(from.dest(m)), m.value_type(m.result(op, 0)));
-    let (elements, order) = (from.elements(m), permutation(m, op));
+    let vector = TransposeOp(op).vector(m);
+    let is_list = |&from: &Op| m.info(from).is_some_and(|info| info.extension::<ListsElements>().is_some());
+    let Some(from) = m.defining_op(vector).filter(is_list) else { return false };
+    let (old, ty): (Type, Type) = (m.value_type(vector), m.value_type(m.result(op, 0)));
+    let (elements, order) = (m.operands(from), permutation(m, op));
     let (before, after) = (shape(&m.ctx, old), shape(&m.ctx, ty));
     let element = |n: i64| {
         let index = build::delinearize(after, n);
@@ -252,7 +254,7 @@ fn transpose_of_elements(r: &mut Rewriter<'_>, op: Op) -> bool {
         elements[build::linear(before, &own) as usize]
     };
     let elements: Vec<Value> = (0..elements.len() as i64).map(element).collect();
-    let mut state = OpState::new(&m.ctx, FromElementsOp::INFO.name, m.loc(op));
+    let mut state = OpState::of(m.name(from), m.loc(op));
     state.operand_group(&elements);
     state.result_types.push(ty);
     r.replace_with(op, state).is_ok()

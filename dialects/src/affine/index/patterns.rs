@@ -1,6 +1,8 @@
 //! Canonicalization of `affine.linearize_index` and `affine.delinearize_index`.
 
-use super::{ApplyOp, DelinearizeIndexOp, LinearizeIndexOp};
+use super::{DelinearizeIndexOp, LinearizeIndexOp};
+use crate::affine::ApplyOp;
+use crate::affine::value_map::map_attr;
 use crate::views::{Mixed, add_mixed, fold_entries, split};
 use gradus_ir::affine::{AffineExpr, AffineMap};
 use gradus_ir::{Attr, Loc, Module, Op, OpDecl, OpState, Pattern, PatternRewriter, Rewriter, Type, Value};
@@ -288,7 +290,7 @@ fn product(rw: &mut Rewriter<'_>, at: Op, loc: Loc, sizes: &[Option<Mixed>]) -> 
     let mut state = OpState::new(&ctx, ApplyOp::INFO.name, loc);
     state.operands.extend(values.iter().copied());
     let map = AffineMap::new(0, values.len() as u32, [product]);
-    state.inherent(&ctx, "map", Some(super::value_map::map_attr(&ctx, map)));
+    state.inherent(&ctx, "map", Some(map_attr(&ctx, map)));
     let apply = rw.create_before(at, state).ok()?;
     Some(Some(Mixed::Dynamic(rw.module().result(apply, 0))))
 }
