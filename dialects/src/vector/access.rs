@@ -12,6 +12,7 @@ pub(super) fn access(m: &Module, base: Value, value: Value, indices: &ValueList,
     rank(m, base, indices)
 }
 
+/// Verifies the number of indices.
 pub(super) fn rank(m: &Module, base: Value, indices: &ValueList) -> Result<(), Violation> {
     let rank = m.ctx.shape(m.value_type(base)).map_or(0, <[i64]>::len);
     check(indices.len() == rank, || format!("requires {rank} indices"))
@@ -41,7 +42,7 @@ pub(super) fn operands(m: &Module, op: Op, name: &str) -> Vec<Value> {
     m.with_args(op, |args| args.operand(name).to_vec()).unwrap_or_default()
 }
 
-/// Returns the value of the mask of an access, if it is uniform and the only one.
+/// Returns the value of the uniform mask of an access; `None` under a further mask.
 pub(super) fn known_mask(m: &Module, op: Op) -> Option<bool> {
     operand(m, op, "mask").filter(|_| !is_masked(m, op)).and_then(|mask| truth(m, mask))
 }

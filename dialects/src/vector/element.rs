@@ -79,7 +79,7 @@ pub struct InsertOp {
 }
 
 /// Returns the positions of an op, static and dynamic.
-pub(super) fn positions(m: &Module, op: Op) -> Vec<Mixed> {
+fn positions(m: &Module, op: Op) -> Vec<Mixed> {
     m.with_args(op, |args| mixed_entries(args, "dynamic_position", "static_position")).unwrap_or_default()
 }
 
@@ -198,7 +198,7 @@ fn extract(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     data::pick(args.ctx(), args.result_types[0], source, part).map(|part| vec![part])
 }
 
-pub(super) fn insert(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+fn insert(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let dest = data[1].tensor()?;
     let positions = positions_at_run_time(args, data)?;
     let Some(part) = part(dest.shape(), &positions) else { return Ok(vec![Datum::Poison]) };

@@ -170,12 +170,11 @@ fn scatter(args: &OpArgs<'_>, data: &[Datum], memory: &mut Memory) -> Result<Vec
     Ok(vec![data::put_scalars(&elements, &data[0], &numbers)?])
 }
 
-const FALSE_MASK: Pattern = Pattern { name: "access under a known mask", run: under_false_mask };
-
 /// Removes an access with an all-false mask.
-fn under_false_mask(r: &mut Rewriter<'_>, op: Op) -> bool {
-    known_mask(r.module(), op) == Some(false) && drop_access(r, op)
-}
+const FALSE_MASK: Pattern = Pattern {
+    name: "access under a known mask",
+    run: |r, op| known_mask(r.module(), op) == Some(false) && drop_access(r, op),
+};
 
 /// Whether the offsets are 0, 1, 2, ...
 fn in_a_row(m: &Module, distances: Value) -> bool {

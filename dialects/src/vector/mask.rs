@@ -92,7 +92,7 @@ fn choose(args: &OpArgs<'_>, data: &[Datum], event: Event<'_>, memory: &mut Memo
 }
 
 /// Whether the region masks no op.
-pub(super) fn is_empty(m: &Module, op: Op) -> bool {
+fn is_empty(m: &Module, op: Op) -> bool {
     let block = m.entry(MaskOp(op).mask_region(m));
     block.is_none_or(|b| m.block_ops(b).count() <= 1)
 }

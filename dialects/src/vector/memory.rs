@@ -22,7 +22,7 @@ const WRITES: Effects = Effects::Memory(&[(Access::Write, "base")]);
     effects = READS,
     verify = verify::load,
     exec = load,
-    patterns = patterns::LOAD,
+    patterns = patterns::WHOLE,
     format = "$base `[` $indices `]` attr-dict `:` type($base) `,` type($result)"
 )]
 pub struct LoadOp {
@@ -48,7 +48,7 @@ pub struct LoadOp {
     effects = WRITES,
     verify = verify::store,
     exec = store,
-    patterns = patterns::STORE,
+    patterns = patterns::WHOLE,
     format = "$valueToStore `,` $base `[` $indices `]` attr-dict `:` type($base) `,` type($valueToStore)"
 )]
 pub struct StoreOp {
@@ -75,7 +75,7 @@ pub struct StoreOp {
     effects = READS,
     verify = verify::masked_load,
     exec = masked_load,
-    patterns = patterns::MASKED_LOAD,
+    patterns = patterns::MASKED,
     format = "$base `[` $indices `]` `,` $mask `,` $pass_thru attr-dict `:` type($base) `,` type($mask) `,` type($pass_thru) `into` type($result)"
 )]
 pub struct MaskedLoadOp {
@@ -103,7 +103,7 @@ pub struct MaskedLoadOp {
     effects = WRITES,
     verify = verify::masked_store,
     exec = masked_store,
-    patterns = patterns::MASKED_STORE,
+    patterns = patterns::MASKED,
     format = "$base `[` $indices `]` `,` $mask `,` $valueToStore attr-dict `:` type($base) `,` type($mask) `,` type($valueToStore)"
 )]
 pub struct MaskedStoreOp {
@@ -130,7 +130,7 @@ pub struct MaskedStoreOp {
     effects = READS,
     verify = verify::expand,
     exec = expand,
-    patterns = patterns::EXPAND,
+    patterns = patterns::MASKED,
     format = "$base `[` $indices `]` `,` $mask `,` $pass_thru attr-dict `:` type($base) `,` type($mask) `,` type($pass_thru) `into` type($result)"
 )]
 pub struct ExpandLoadOp {
@@ -158,7 +158,7 @@ pub struct ExpandLoadOp {
     effects = WRITES,
     verify = verify::compress,
     exec = compress,
-    patterns = patterns::COMPRESS,
+    patterns = patterns::MASKED,
     format = "$base `[` $indices `]` `,` $mask `,` $valueToStore attr-dict `:` type($base) `,` type($mask) `,` type($valueToStore)"
 )]
 pub struct CompressStoreOp {

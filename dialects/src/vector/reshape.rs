@@ -5,8 +5,7 @@ mod patterns;
 use super::build::replace_by;
 use super::data;
 use super::types::{check, count, same_element, scalable, scalables, shape, vector};
-use crate::constraint::I64_LIST;
-use crate::constraint::{ANY, VECTOR};
+use crate::constraint::{ANY, I64_LIST, VECTOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::float::FloatKind;
 use gradus_ir::{
@@ -187,7 +186,7 @@ fn verify_transpose(m: &Module, op: Op) -> Result<(), Violation> {
 }
 
 /// Returns the permutation of a `vector.transpose`.
-pub(super) fn permutation(m: &Module, op: Op) -> Vec<i64> {
+fn permutation(m: &Module, op: Op) -> Vec<i64> {
     super::types::ints(m, op, "permutation")
 }
 
@@ -211,7 +210,7 @@ fn shape_cast(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     Ok(vec![Datum::Tensor(data[0].tensor()?.reshape(shape)?)])
 }
 
-pub(super) fn bitcast(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+fn bitcast(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let (source, ty) = (data[0].tensor()?, args.result_types[0]);
     let (from, to) = (source.dtype(), data::dtype(args.ctx(), ty)?);
     let whole = |dtype: DType| dtype.bits().is_multiple_of(8);
@@ -250,7 +249,7 @@ pub(super) fn splat_of(m: &Module, value: Value) -> Option<Value> {
     (!m.ctx.is_shaped(m.value_type(source))).then_some(source)
 }
 
-/// Whether all elements of a value are equal.
+/// Returns the scalar that both values are a broadcast of.
 pub(super) fn same_splat(m: &Module, a: Value, b: Value) -> Option<Value> {
     let scalar = splat_of(m, a)?;
     (splat_of(m, b) == Some(scalar)).then_some(scalar)

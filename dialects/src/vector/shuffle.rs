@@ -4,8 +4,7 @@ mod patterns;
 
 use super::data;
 use super::types::{FIXED_VECTOR, RANKED_VECTOR, check, same_element, scalable, shape, vector_type};
-use crate::constraint::I64_LIST;
-use crate::constraint::VECTOR;
+use crate::constraint::{I64_LIST, VECTOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{Context, Module, Op, OpArgs, Traits, Type, TypeRelation, Violation, declared_names, op};
 

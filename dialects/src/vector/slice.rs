@@ -47,7 +47,6 @@ pub struct ExtractStridedSliceOp {
     fold = patterns::fold_insert,
     eval = insert,
     moves = &["valueToStore", "dest"],
-    patterns = patterns::INSERT,
     format = "$valueToStore `,` $dest attr-dict `:` type($valueToStore) `into` type($dest)"
 )]
 pub struct InsertStridedSliceOp {
@@ -97,7 +96,7 @@ fn whole_scalable(i: usize, size: i64, extent: i64) -> Result<(), Violation> {
 }
 
 /// Returns the type of a block in the leading dimensions.
-pub(super) fn block_type(m: &Module, source: Type, sizes: &[i64]) -> Type {
+fn block_type(m: &Module, source: Type, sizes: &[i64]) -> Type {
     let ctx = &m.ctx;
     let extents = shape(ctx, source);
     let all: Vec<i64> = sizes.iter().chain(&extents[sizes.len().min(extents.len())..]).copied().collect();
@@ -155,7 +154,7 @@ fn verify_insert(m: &Module, op: Op) -> Result<(), Violation> {
 }
 
 /// Returns the linear indices of a block, row by row.
-pub(super) fn block(extents: &[usize], offsets: &[usize], sizes: &[usize]) -> Vec<usize> {
+fn block(extents: &[usize], offsets: &[usize], sizes: &[usize]) -> Vec<usize> {
     let at = |index: Vec<usize>| data::linear_index(extents, index.into_iter().zip(offsets).map(|(i, o)| i + o));
     data::indices(sizes).map(at).collect()
 }
@@ -174,7 +173,7 @@ fn extract(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     data::pick(args.ctx(), ty, source, block).map(|block| vec![block])
 }
 
-pub(super) fn insert(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+fn insert(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let (part, dest) = (data[0].tensor()?, data[1].tensor()?);
     let offsets = sizes(args.ints("offsets"))?;
     let leading = dest.rank() - part.rank();

@@ -90,14 +90,14 @@ pub struct TransferWriteOp {
 }
 
 /// Returns the permutation map of an op, and which vector dimensions are in bounds.
-pub(super) fn map_and_bounds(m: &Module, op: Op) -> Option<(&AffineMap, Vec<bool>)> {
+fn map_and_bounds(m: &Module, op: Op) -> Option<(&AffineMap, Vec<bool>)> {
     let map = super::contract::map_of(&m.ctx, m.inherent_attr(op, "permutation_map")?)?;
     let bounds = m.ctx.as_array(m.inherent_attr(op, "in_bounds")?)?;
     Some((map, bounds.iter().map(|&b| m.ctx.as_bool(b) == Some(true)).collect()))
 }
 
 /// Returns the minor identity map; `None` if the source rank is too small.
-pub(super) fn minor_identity(ctx: &Context, source: Type, ty: Type) -> Option<AffineMap> {
+fn minor_identity(ctx: &Context, source: Type, ty: Type) -> Option<AffineMap> {
     let (rank, extents) = (ctx.shape(source)?.len(), shape(ctx, ty));
     let in_elements = shape(ctx, ctx.element_type(source)).len();
     let first = rank.checked_sub(extents.len().checked_sub(in_elements)?)?;
@@ -105,7 +105,7 @@ pub(super) fn minor_identity(ctx: &Context, source: Type, ty: Type) -> Option<Af
 }
 
 /// Whether a map is the minor identity.
-pub(super) fn is_minor_identity(map: &AffineMap) -> bool {
+fn is_minor_identity(map: &AffineMap) -> bool {
     let first = (map.num_dims as usize).checked_sub(map.results.len());
     let is_dim =
         |(i, e): (usize, &AffineExpr)| matches!(e, AffineExpr::Dim(d) if Some(*d as usize) == first.map(|f| f + i));
@@ -113,7 +113,7 @@ pub(super) fn is_minor_identity(map: &AffineMap) -> bool {
 }
 
 /// Returns the mask type for a permutation map: the transferred dimensions, in source order.
-pub(super) fn mask_of(ctx: &Context, ty: Type, map: &AffineMap) -> Option<Type> {
+fn mask_of(ctx: &Context, ty: Type, map: &AffineMap) -> Option<Type> {
     let (extents, flags, _) = vector(ctx, ty)?;
     let dims = super::contract::dims(map);
     let mut used: Vec<(usize, usize)> = dims.iter().enumerate().filter_map(|(i, d)| d.map(|d| (d, i))).collect();
@@ -135,7 +135,7 @@ pub(super) fn mask_type(m: &Module, op: Op) -> Option<Type> {
 }
 
 /// Returns the vector type of the op.
-pub(super) fn vector_of(m: &Module, op: Op) -> Option<Type> {
+fn vector_of(m: &Module, op: Op) -> Option<Type> {
     use gradus_ir::OpDecl;
     let read = TransferReadOp::cast(m, op).map(|r| r.vector(m));
     let value = read.or_else(|| TransferWriteOp::cast(m, op).map(|w| w.value_to_store(m)));

@@ -3,7 +3,7 @@
 use super::FLAG;
 use super::lift::{assemble, check_code, decode_all, lift};
 use super::ops::RetOp;
-use super::simulate::simulate;
+use super::simulate::{ColumnRange, simulate};
 use gradus_dialects::constraint::{BYTES, FLAT_SYMBOL, I64, SYMBOL_NAME, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::symbols::SymbolTables;
@@ -109,17 +109,6 @@ pub struct CallOp {
     add: OptOperand<TENSOR>,
     /// Result, `[M, N]` or in bands `[B, M, N / B]`, row-major.
     y: OpResult<TENSOR>,
-}
-
-/// The columns that one call computes, in bytes of a row.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct ColumnRange {
-    /// Offset of the first column in a row.
-    pub start: u64,
-    /// Offset of the end, a multiple of panels after `start`.
-    pub end: u64,
-    /// A bit for each element of a panel that is computed.
-    pub mask: u64,
 }
 
 /// The sizes of a call, in bytes.

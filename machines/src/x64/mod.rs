@@ -24,7 +24,7 @@ pub mod ops;
 mod simulate;
 mod types;
 
-pub use call::{Abi, CallOp, CodeOp, ColumnRange, FuncOp, code_of, disassemble};
+pub use call::{Abi, CallOp, CodeOp, FuncOp, code_of, disassemble};
 pub use decode::decode;
 pub use dispatch::{Dispatch, DispatchOp, functions_of};
 pub use encode::encode;
@@ -32,6 +32,7 @@ pub use instruction::{
     Condition, Encoding, Inst, Instruction, Mem, OpcodeMap, Operation, Registers, Rm, VectorEncoding, VectorOperands,
 };
 pub use lift::{assemble, decode_all, lift};
+pub use simulate::ColumnRange;
 pub use types::{Flags, Gpr, Mask, NUM_REGISTERS, Register, RegisterClass, Width, Xmm, Ymm, Zmm};
 
 use gradus_dialects::constraint::UNIT;

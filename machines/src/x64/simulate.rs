@@ -1,6 +1,5 @@
 //! Execution of instructions over checked memory: the meaning of `x64.call`.
 
-use super::ColumnRange;
 use super::instruction::{Condition, Inst, Mem, Operation, Rm, VectorOperands};
 use gradus_ir::eval::Trap;
 
@@ -9,6 +8,17 @@ const MAX_STEPS: u64 = 1 << 28;
 
 /// Distance between the addresses of the operands.
 const APART: u64 = 1 << 40;
+
+/// The columns that one call computes, in bytes of a row.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ColumnRange {
+    /// Offset of the first column in a row.
+    pub start: u64,
+    /// Offset of the end, a multiple of panels after `start`.
+    pub end: u64,
+    /// A bit for each element of a panel that is computed.
+    pub mask: u64,
+}
 
 /// The state of the processor.
 struct ProcessorState<'a> {

@@ -16,7 +16,7 @@ mod window;
 pub use division::{Division, SparseShape};
 pub use geometry::{GEOMETRY, Geometry, GeometryAttr, GeometryKind};
 pub use planes::{DepthwisePlanesOp, bands_of};
-pub use product::{has_stage, has_stage_after, is_product};
+pub use product::{has_stage, has_stage_after};
 pub use sparse::{SparseGemm, SparseGemmOp};
 pub use table::{StaticAccess, constant_table};
 pub use window::{DepthwiseOp, PoolOp};
@@ -280,6 +280,14 @@ fn rhs(b: &Tensor, columns: usize) -> Result<Tensor, Trap> {
 /// Whether an op has an address table.
 pub fn is_table_op(m: &Module, op: Op) -> bool {
     m.is_one_of(op, OPS)
+}
+
+/// All products; the last has floats only.
+const PRODUCTS: &[&OpInfo] = &[GemmOp::INFO, IndirectGemmOp::INFO, DepthwiseOp::INFO, DepthwisePlanesOp::INFO];
+
+/// Whether an op is a product, which has an epilogue.
+pub fn is_product(m: &Module, op: Op) -> bool {
+    m.is_one_of(op, PRODUCTS)
 }
 
 /// The ops with tables, each at the position of its number in files of address tables.

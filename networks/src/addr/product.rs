@@ -4,7 +4,7 @@
 use super::{is_compatible, shape};
 use crate::graph::Inputs;
 use gradus_ir::eval::{Datum, Trap, floats_to_tensor};
-use gradus_ir::{Context, DYNAMIC, Module, Op, OpArgs, OpDecl, OpInfo, Tensor, Type, Violation};
+use gradus_ir::{Context, DYNAMIC, Module, Op, OpArgs, Tensor, Type, Violation};
 use gradus_reference_kernels as kernels;
 
 /// Declares a product: an op with these operands, attributes and result, and those that all products share. A declaration
@@ -55,15 +55,6 @@ pub(super) use product_op;
 
 /// The stages of the epilogue in the order in which they apply: operands, or attributes, of all products.
 const EPILOGUE: [&str; 5] = ["bias", "add", "low", "high", "scale"];
-
-/// All products; the last has floats only.
-const PRODUCTS: &[&OpInfo] =
-    &[super::GemmOp::INFO, super::IndirectGemmOp::INFO, super::DepthwiseOp::INFO, super::DepthwisePlanesOp::INFO];
-
-/// Whether an op is a product, which has an epilogue.
-pub fn is_product(m: &Module, op: Op) -> bool {
-    m.is_one_of(op, PRODUCTS)
-}
 
 /// Whether the epilogue of a product has this stage: an operand or attribute.
 pub fn has_stage(m: &Module, product: Op, stage: &str) -> bool {

@@ -17,7 +17,7 @@ struct Maskable {
 }
 
 /// Returns the mask type of a vector type.
-pub(super) fn mask_for(ctx: &Context, ty: Type) -> Type {
+fn mask_for(ctx: &Context, ty: Type) -> Type {
     ctx.with_element(ty, Type::I1)
 }
 

@@ -8,12 +8,8 @@ use gradus_ir::{Module, Op, OpDecl, OpState, Pattern, PatternRewriter, Rewriter,
 const FOLD_CAST: Pattern = Pattern { name: "access through cast", run: |r, op| memref::fold_casts(r, op, None) };
 const CONSTANT_MASK: Pattern = Pattern { name: "access under a known mask", run: under_known_mask };
 
-pub(super) const LOAD: &[Pattern] = &[FOLD_CAST];
-pub(super) const STORE: &[Pattern] = &[FOLD_CAST];
-pub(super) const MASKED_LOAD: &[Pattern] = &[FOLD_CAST, CONSTANT_MASK];
-pub(super) const MASKED_STORE: &[Pattern] = &[FOLD_CAST, CONSTANT_MASK];
-pub(super) const EXPAND: &[Pattern] = &[FOLD_CAST, CONSTANT_MASK];
-pub(super) const COMPRESS: &[Pattern] = &[FOLD_CAST, CONSTANT_MASK];
+pub(super) const WHOLE: &[Pattern] = &[FOLD_CAST];
+pub(super) const MASKED: &[Pattern] = &[FOLD_CAST, CONSTANT_MASK];
 
 /// Removes an access with an all-false mask, and unmasks one with an all-true mask.
 fn under_known_mask(r: &mut Rewriter<'_>, op: Op) -> bool {

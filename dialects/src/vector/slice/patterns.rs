@@ -15,8 +15,6 @@ pub(super) const EXTRACT: &[Pattern] = &[
     Pattern { name: "slice of inserted slice", run: inside_insert },
 ];
 
-pub(super) const INSERT: &[Pattern] = &[];
-
 /// Folds a slice of the whole vector, or of a block that was just inserted.
 pub(super) fn fold_extract(args: &OpArgs<'_>, constants: &[Option<Attr>]) -> Option<Folded> {
     let (m, source) = (args.module, args.operands[0]);
