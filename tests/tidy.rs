@@ -315,8 +315,8 @@ fn adding_an_operand_to_the_products_touches_two_places() {
     let quoted: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
     let mut failures: Vec<String> = files_naming("networks/src/addr", &quoted).into_iter().collect();
     failures.retain(|file| file != "networks/src/addr/product.rs");
-    let copying = ["lowering/src/graph_to_addr/emit.rs", "networks/src/passes/pack_panels.rs"];
-    let named = ["lowering/src/graph_to_addr", "passes/src"].map(|folder| files_naming(folder, &quoted));
+    let copying = ["lowering/src/emit.rs", "networks/src/passes/pack_panels.rs"];
+    let named = ["lowering/src", "networks/src/passes"].map(|folder| files_naming(folder, &quoted));
     failures.extend(named.into_iter().flatten().filter(|file| copying.contains(&file.as_str())));
     no_failures("operands of products are named by their declaration and by those who make or execute them", &failures);
 }
