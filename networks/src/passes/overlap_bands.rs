@@ -111,10 +111,13 @@ struct Chain {
     /// Rows of the first image that are computed for each band.
     computed: Vec<Range<i64>>,
     /// The windows of each depthwise convolution, by bands.
-    windows: FxHashMap<Op, Vec<Band>>,
+    windows: Windows,
     /// Number of groups into which the channels are divided.
     groups: i64,
 }
+
+/// The windows of each depthwise convolution, by bands.
+type Windows = FxHashMap<Op, Vec<Band>>;
 
 /// The windows of a depthwise convolution for a band.
 struct Band {
@@ -345,7 +348,7 @@ fn is_clamp(m: &Module, op: Op) -> bool {
 
 /// Returns the rows of the first image that are computed for each band of the result of a chain, and the windows of its depthwise
 /// convolutions; `None` if bands need different numbers of rows.
-fn bands(m: &Module, ops: &[Op]) -> Option<(Vec<Range<i64>>, FxHashMap<Op, Vec<Band>>)> {
+fn bands(m: &Module, ops: &[Op]) -> Option<(Vec<Range<i64>>, Windows)> {
     let mut depthwise = ops[1..].iter().rev().copied().filter(|&op| !is_clamp(m, op)).peekable();
     let last = *depthwise.peek()?;
     let (count, result) = (bands_of(m, last)?, m.value_type(m.result(last, 0)));
