@@ -91,15 +91,21 @@ impl CostModel {
     /// # Errors
     /// A diagnostic for each mistake.
     pub fn descriptions(&self, ctx: &Context) -> Result<Vec<Machine>, Vec<Diagnostic>> {
-        let first = match self.machine {
-            "" => Machine::without_numbers(self.name),
-            text => Machine::read(ctx, &format!("{}.toml", self.name), text)?,
-        };
-        let read = |variant: &MachineVariant| {
-            first.read_like(ctx, &format!("{}-{}.toml", self.name, variant.name), variant.description)
-        };
-        let variants = self.variants.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+        let first = self.first(ctx)?;
+        let variants = self.variants.iter().map(|variant| self.variant(ctx, &first, variant));
+        let variants = variants.collect::<Result<Vec<_>, _>>()?;
         Ok(std::iter::once(first).chain(variants).collect())
+    }
+
+    fn first(&self, ctx: &Context) -> Result<Machine, Vec<Diagnostic>> {
+        match self.machine {
+            "" => Ok(Machine::without_numbers(self.name)),
+            text => Machine::read(ctx, &format!("{}.toml", self.name), text),
+        }
+    }
+
+    fn variant(&self, ctx: &Context, first: &Machine, variant: &MachineVariant) -> Result<Machine, Vec<Diagnostic>> {
+        first.read_like(ctx, &format!("{}-{}.toml", self.name, variant.name), variant.description)
     }
 
     /// Reads the embedded machine description for the machine of this process.
@@ -107,8 +113,11 @@ impl CostModel {
     /// # Errors
     /// A diagnostic for each mistake.
     pub fn embedded(&self, ctx: &Context) -> Result<Machine, Vec<Diagnostic>> {
-        let at = self.variants.iter().position(|variant| (variant.is_host)()).map_or(0, |at| at + 1);
-        Ok(self.descriptions(ctx)?.swap_remove(at))
+        let first = self.first(ctx)?;
+        match self.variants.iter().find(|variant| (variant.is_host)()) {
+            Some(variant) => self.variant(ctx, &first, variant),
+            None => Ok(first),
+        }
     }
 
     /// Returns the machine: the loaded one, if it describes this target, else the embedded one for the machine of this process.

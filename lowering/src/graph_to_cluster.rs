@@ -135,12 +135,12 @@ impl Pass for GraphToCluster {
             let message = || Diagnostic::error(m.loc(root), format!("the machine has 1 to {all} clusters"));
             machine.clusters = clusters.ok_or_else(message)?;
         }
-        offload(m, root, &Clusters { machine, settings: self.settings }, cx)
+        offload(m, root, &ClusterOffload { machine, settings: self.settings }, cx)
     }
 }
 
 /// The clusters as a pass uses them.
-struct Clusters {
+struct ClusterOffload {
     machine: ClusterMachine,
     settings: Settings,
 }
@@ -153,7 +153,7 @@ struct ClusterCall {
     compiled: Compiled,
 }
 
-impl Accelerator for Clusters {
+impl Accelerator for ClusterOffload {
     type Program = ClusterCall;
 
     const PREFIX: &'static str = "cluster";
@@ -221,7 +221,7 @@ impl Accelerator for Clusters {
 fn compile_level(
     m: &Module,
     level: &Level,
-    Clusters { machine, settings }: &Clusters,
+    ClusterOffload { machine, settings }: &ClusterOffload,
     progress: &mut dyn FnMut(u64),
 ) -> Result<ClusterCall, (Op, Refusal)> {
     let ops: FxHashSet<Op> = level.machine.iter().copied().collect();

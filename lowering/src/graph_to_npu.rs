@@ -199,18 +199,18 @@ impl Pass for GraphToNpu {
             mode: self.mode,
             pads_rows: self.without != "skewed-rows",
         };
-        offload(m, root, &Npu { setting, multiplies: self.without != "multiplies" }, cx)
+        offload(m, root, &NpuOffload { setting, multiplies: self.without != "multiplies" }, cx)
     }
 }
 
 /// The npu as a pass uses it.
-struct Npu<'a> {
+struct NpuOffload<'a> {
     setting: Setting<'a>,
     /// Whether it computes products of two tensors.
     multiplies: bool,
 }
 
-impl Accelerator for Npu<'_> {
+impl Accelerator for NpuOffload<'_> {
     type Program = (Read, CompiledNetwork);
 
     const PREFIX: &'static str = "npu";

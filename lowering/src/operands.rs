@@ -4,8 +4,8 @@ use gradus_ir::{DType, Module, Op, OpDecl, Refusal, Tensor, Value};
 use gradus_networks::graph::{ConvIntegerOp, MatMulIntegerOp, QLinearConvOp, QLinearMatMulOp};
 use gradus_reference_kernels::shape::Window;
 
-/// A product of integers: a convolution or a matrix product.
-pub(crate) struct IntegerProduct {
+/// The operands of a contraction of integers: a convolution or a matrix product.
+pub(crate) struct IntegerContraction {
     /// The factors: an image and filters, or two matrices.
     pub(crate) factors: [Value; 2],
     /// Their zero points, 0 where absent.
@@ -18,9 +18,9 @@ pub(crate) struct IntegerProduct {
     pub(crate) is_conv: bool,
 }
 
-impl IntegerProduct {
-    /// Returns the product that an op is.
-    pub(crate) fn of(m: &Module, op: Op) -> Option<IntegerProduct> {
+impl IntegerContraction {
+    /// Returns the operands of an op; `None` if it is no contraction of integers.
+    pub(crate) fn of(m: &Module, op: Op) -> Option<IntegerContraction> {
         let (mut bias, mut requantization) = (None, None);
         let (factors, zeros, is_conv) = if let Some(op) = ConvIntegerOp::cast(m, op) {
             ([op.x(m), op.w(m)], [op.x_zero_point(m), op.w_zero_point(m)], true)
@@ -35,7 +35,7 @@ impl IntegerProduct {
             requantization = Some(([op.a_scale(m), op.b_scale(m), op.y_scale(m)], op.y_zero_point(m)));
             ([op.a(m), op.b(m)], [op.a_zero_point(m), op.b_zero_point(m)].map(Some), false)
         };
-        Some(IntegerProduct { factors, zeros, bias, requantization, is_conv })
+        Some(IntegerContraction { factors, zeros, bias, requantization, is_conv })
     }
 }
 

@@ -207,8 +207,8 @@ pub(crate) trait Loops {
     fn run<M: MultiplyAdd>(self);
 }
 
-/// Returns an array of what a function gives for each index, of which there is one at least. `std::array::from_fn` does the same by four
-/// functions per array, which add up in kernels.
+/// Returns an array with the result of a function for each index, at least one. `std::array::from_fn` compiles to four functions per array,
+/// which add up in kernels.
 #[allow(clippy::needless_range_loop, reason = "a loop of constant length is unrolled")]
 #[inline(always)]
 pub(crate) fn array_of<T: Copy, const N: usize>(mut of: impl FnMut(usize) -> T) -> [T; N] {

@@ -141,7 +141,7 @@ impl Shares {
         Shares((0..threads).map(|thread| Left::of(first(thread)..first(thread + 1))).collect())
     }
 
-    /// What is left of the other threads.
+    /// Returns the ranges of the other threads.
     fn others(&self, thread: usize) -> impl Iterator<Item = &Left> {
         let (before, after) = self.0.split_at(thread.min(self.0.len()));
         after.iter().skip(1).chain(before)

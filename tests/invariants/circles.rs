@@ -87,7 +87,7 @@ fn mentions(text: &str, own: &Path) -> Vec<Mention> {
     found
 }
 
-/// A file, by what it says of other modules.
+/// A file with the modules that it mentions and re-exports.
 #[derive(Default)]
 struct File {
     /// The paths of `use` lines.

@@ -143,10 +143,9 @@ pub(super) fn pool(n: &mut Network<'_>, x: &Tensor) -> Option<Tensor> {
 
 /// Clamps a tensor between two numbers, or on one side if the other is empty.
 pub(super) fn clip(n: &mut Network<'_>, x: &Tensor, (low, high): (&str, &str)) -> Tensor {
-    let bounds: Vec<Option<Tensor>> =
-        [low, high].map(|bound| (!bound.is_empty()).then(|| n.constant(&[], x.elem, bound))).into();
-    let counts: Vec<String> = bounds.iter().map(|bound| i32::from(bound.is_some()).to_string()).collect();
-    let sizes = format!("operandSegmentSizes = array<i32: 1, {}>", counts.join(", "));
+    let bounds = [low, high].map(|bound| (!bound.is_empty()).then(|| n.constant(&[], x.elem, bound)));
+    let [of_low, of_high] = [0, 1].map(|i| i32::from(bounds[i].is_some()));
+    let sizes = format!("operandSegmentSizes = array<i32: 1, {of_low}, {of_high}>");
     let operands: Vec<&Tensor> = [x].into_iter().chain(bounds.iter().flatten()).collect();
     n.generic("graph.clip", &operands, &sizes, &x.shape, x.elem)
 }
@@ -317,20 +316,22 @@ fn branches(n: &mut Network<'_>, x: &Tensor) -> Option<Tensor> {
     Some(if n.random.percent(50) { n.relu(&all) } else { stage(n, &all) })
 }
 
+/// Adds a product with more summands than the blocks of kernels have.
+fn long_product(n: &mut Network<'_>, elem: &'static str, rows: i64) -> Tensor {
+    let (depth, columns) = (500 + n.extent(600), n.extent(20));
+    let (a, b) = (n.parameter(&[rows, depth], elem), n.parameter(&[depth, columns], elem));
+    n.generic("graph.matmul", &[&a, &b], "", &[rows, columns], elem)
+}
+
 /// Adds a matrix product with a number of rows.
 fn product(n: &mut Network<'_>, elem: &'static str, rows: i64) -> Tensor {
-    // Some are longer than the tiles of kernels.
     let (depth, columns) = match n.random.below(100) {
-        // Longer than the blocks of summands.
-        0..6 => (500 + n.extent(600), n.extent(20)),
+        0..6 => return long_product(n, elem, rows),
+        // Longer than the tiles of kernels.
         6..20 => (n.extent(70), n.extent(70)),
         _ => (n.extent(9), n.extent(20)),
     };
     let a = n.parameter(&[rows, depth], elem);
-    if depth > 500 {
-        let b = n.parameter(&[depth, columns], elem);
-        return n.generic("graph.matmul", &[&a, &b], "", &[rows, columns], elem);
-    }
     if n.random.percent(50) {
         let b = n.weights(&[depth, columns], elem, 80);
         return n.generic("graph.matmul", &[&a, &b], "", &[rows, columns], elem);

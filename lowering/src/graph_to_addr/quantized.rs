@@ -4,7 +4,7 @@ use super::choose::{ConvChooser, ImageLayout};
 use super::conv::{NOT_DECLARED, StaticConv};
 use super::{NO_TABLE, matrix_product};
 use crate::emit::{Emitter, ProductOperands};
-use crate::operands::{IntegerProduct, constant, extents, requantization};
+use crate::operands::{IntegerContraction, constant, extents, requantization};
 use gradus_ir::{Builder, DType, Module, Op, Refusal, Tensor, Type, Value};
 
 /// Number of columns below which groups are merged, up to this number.
@@ -16,7 +16,7 @@ const MAX_POSITIONS: i64 = 256;
 /// Lowers a quantized op with constant weights and parameters.
 pub(super) fn lower(b: &mut Builder<'_>, op: Op, chooser: &ConvChooser<'_>) -> Result<Value, Refusal> {
     let m = &*b.module;
-    let product = IntegerProduct::of(m, op).ok_or(NOT_DECLARED)?;
+    let product = IntegerContraction::of(m, op).ok_or(NOT_DECLARED)?;
     let parameters = Parameters::of(m, &product)?;
     let [left, right] = product.factors;
     [left, right, m.result(op, 0)].into_iter().try_for_each(|value| extents(m, value).map(drop))?;
@@ -53,9 +53,9 @@ struct Parameters {
 
 impl Parameters {
     /// Reads the parameters: constants of 8-bit integers and f32 scales, of which only those of weights are per channel.
-    fn of(m: &Module, product: &IntegerProduct) -> Result<Parameters, Refusal> {
+    fn of(m: &Module, product: &IntegerContraction) -> Result<Parameters, Refusal> {
         let typed = |value| Ok::<Typed, Refusal>((constant(m, value)?, m.ctx.element_type(m.value_type(value))));
-        let IntegerProduct { factors: [_, b], zeros: [a_zero, b_zero], bias, .. } = *product;
+        let IntegerContraction { factors: [_, b], zeros: [a_zero, b_zero], bias, .. } = *product;
         let weights = typed(b)?;
         is_byte(&weights.0).then_some(()).ok_or(Refusal::of(b, "weights other than bytes"))?;
         let (first, last) = (weights.0.shape().first(), weights.0.shape().last());

@@ -2,7 +2,7 @@
 
 use super::im2col::PatchedImage;
 use crate::emit::Emitter;
-use crate::operands::{IntegerProduct, constant, extents, requantization, zero_point};
+use crate::operands::{IntegerContraction, constant, extents, requantization, zero_point};
 use gradus_ir::{DType, Module, Op, OpDecl, Refusal, Tensor, Type, Value};
 use gradus_machines::nna::MatMulOp;
 use gradus_networks::graph::convolution;
@@ -72,7 +72,7 @@ impl Lowered {
             let operands = [op.a(m), op.b(m)];
             return matrices(m, operands, [op.a_zero_point(m), op.b_zero_point(m)], None, Some(mapping), op.y(m));
         }
-        let product = IntegerProduct::of(m, op).ok_or("not a product of integers")?;
+        let product = IntegerContraction::of(m, op).ok_or("not a product of integers")?;
         let requantize = product.requantization.map(|(scales, zero)| requantize(m, scales, zero)).transpose()?;
         match product.is_conv {
             true => convolve(m, op, &product, requantize.as_ref()),
@@ -217,7 +217,7 @@ fn matrices(
 fn convolve(
     m: &Module,
     op: Op,
-    &IntegerProduct { factors: [x, w], zeros: [x_zero, w_zero], bias, .. }: &IntegerProduct,
+    &IntegerContraction { factors: [x, w], zeros: [x_zero, w_zero], bias, .. }: &IntegerContraction,
     requantize: Option<&Requantize>,
 ) -> Result<Vec<Lowered>, Refusal> {
     let y = m.result(op, 0);

@@ -33,7 +33,7 @@ machine_numbers! {
         /// A line of B that is not in the L1 cache: too many lines are read before it is read again, or too many of its set.
         code_miss: f64,
         code_conflict: f64,
-        /// The first of such lines in another row of B, among too many lines.
+        /// Such a line in another row of B than the line before.
         code_row_miss: f64,
         /// A change to another row, if rows are in more pages than are translated at once.
         code_far_row: f64,

@@ -47,7 +47,7 @@ Linear in the number of ops.",
     ..PassInfo::DEFAULT
 };
 
-/// The patterns on products of element types, each type with what it adds to their names.
+/// Lists the patterns on products for each element type, given with the word that it adds to their names.
 macro_rules! patterns {
     ($($element:ident $of:literal),+) => { &[$(
         pattern!(concat!("bias-of-", $of, "product"), bias, $element),
