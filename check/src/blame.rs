@@ -39,12 +39,16 @@ impl Subject<'_> {
             last.lock().unwrap_or_else(PoisonError::into_inner).has_passed = true;
             Ok(())
         });
-        let Last { pass, before, after, .. } =
+        let Last { class, before, after, .. } =
             std::mem::take(&mut *last.lock().unwrap_or_else(PoisonError::into_inner));
+        let passes = (self.pipeline)().passes();
+        let pass =
+            passes.into_iter().find(|info| info.class_name() == class).map_or(class, |info| info.name.to_owned());
         if said.is_empty() || pass.is_empty() {
             return PassFailure { why, pass, rewrite: None, said };
         }
-        let first = said.remove(0);
+        let error = said.iter().position(Diagnostic::is_error).unwrap_or(0);
+        let first = said.remove(error);
         let loc = first.loc;
         let mut first = first.note(loc, format!("{what} after pass '{pass}'"));
         let rewrite = self.first((before, after), |count| self.fails(count));
@@ -66,7 +70,8 @@ impl Subject<'_> {
 /// function runs although the one on a function failed.
 #[derive(Default)]
 struct Last {
-    pass: String,
+    /// The pass, by the name of its class.
+    class: String,
     before: u64,
     after: u64,
     /// Whether the pass has succeeded.
@@ -80,13 +85,13 @@ struct Watcher(Arc<Mutex<Last>>);
 impl Observer for Watcher {
     fn before(&mut self, action: &Action<'_>, _: bool) {
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        last.is_final |= action.tag == PASS && !last.pass.is_empty() && !last.has_passed;
+        last.is_final |= action.tag == PASS && !last.class.is_empty() && !last.has_passed;
         if last.is_final {
             return;
         }
         if action.tag == PASS && action.name != ADAPTOR {
             *last = Last {
-                pass: action.name.to_owned(),
+                class: action.name.to_owned(),
                 before: action.rewrites,
                 after: action.rewrites,
                 ..Last::default()

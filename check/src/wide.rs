@@ -6,12 +6,19 @@
 use crate::input::Input;
 use crate::options::Options;
 use crate::outcome::{Outcome, Runner};
-use gradus_ir::{DType, Diagnostic, Module, Op, OpInfo, Type, symbol_name, verify};
+use gradus_ir::{DType, Diagnostic, Module, Op, OpInfo, Traits, Type, symbol_name, verify};
 use std::cell::OnceCell;
 
-/// Returns the program with `f64` in place of all smaller floats, or why it is not valid then.
+/// Returns the program with `f64` in place of all smaller floats, or why it is not valid then: machine code has no such version.
 pub fn widened(m: &Module) -> Result<Module, Vec<Diagnostic>> {
     let ctx = m.ctx.clone();
+    let is_float = |value| ctx.float_kind(ctx.element_type(m.value_type(value))).is_some();
+    let is_code_on_floats = |&op: &Op| {
+        m.has_trait(op, Traits::MACHINE_CODE) && m.operands(op).iter().copied().chain(m.results(op)).any(is_float)
+    };
+    if let Some(code) = m.ops_under(m.root()).into_iter().find(is_code_on_floats) {
+        return Err(vec![Diagnostic::error(m.loc(code), "machine code has no version in 'f64'")]);
+    }
     let mut wide = m.clone();
     wide.retype(&|ty| if ctx.float_kind(ty).is_some() { Type::F64 } else { ty });
     drop_conversions(m, &mut wide);

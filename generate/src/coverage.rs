@@ -58,8 +58,8 @@ pub struct RewriteCounts(Arc<Mutex<RewriteTally>>);
 #[derive(Default)]
 struct RewriteTally {
     by_name: IndexMap<String, u64>,
-    /// The same for each root op of one context, by index into `by_name`.
-    by_root: IndexMap<(OpName, usize), u64>,
+    /// The same for each root op of one context, by index into `by_name`; without one for ops that a pipeline makes.
+    by_root: IndexMap<(Option<OpName>, usize), u64>,
     /// Number of pairs of rewrite and root that were rare when they applied, since the last question.
     rare: u64,
 }
@@ -87,20 +87,19 @@ impl RewriteCounts {
         std::mem::take(&mut self.lock().rare) > 0
     }
 
-    /// Returns the number of rewrites of each kind: all folds are one kind.
-    pub(crate) fn kinds(&self) -> IndexMap<String, u64> {
-        let mut kinds = IndexMap::new();
-        for (name, n) in &self.lock().by_name {
-            let kind = if name.starts_with("fold ") { "fold" } else { name.as_str() };
-            *kinds.entry(kind.to_owned()).or_default() += n;
-        }
-        kinds
+    /// Returns the number of applications of each rewrite to each root op.
+    pub(crate) fn by_root(&self) -> IndexMap<(String, Option<OpName>), u64> {
+        let counts = self.lock();
+        let name = |index| counts.by_name.get_index(index).map_or_else(String::new, |(name, _)| name.clone());
+        counts.by_root.iter().map(|(&(root, index), &n)| ((name(index), root), n)).collect()
     }
 
     /// Returns the number of rewrites of each root op.
     pub(crate) fn roots(&self) -> IndexMap<OpName, u64> {
         let mut roots = IndexMap::new();
-        self.lock().by_root.iter().for_each(|((root, _), n)| *roots.entry(*root).or_default() += n);
+        for (&(root, _), n) in &self.lock().by_root {
+            root.into_iter().for_each(|root| *roots.entry(root).or_default() += n);
+        }
         roots
     }
 
@@ -149,12 +148,10 @@ impl RewriteCounts {
             None => counts.by_name.insert_full(name.to_owned(), 0).0,
         };
         counts.by_name[index] += 1;
-        if let Some(root) = root {
-            let times = counts.by_root.entry((root, index)).or_default();
-            *times += 1;
-            let rare = if name.starts_with("fold ") { 1 } else { RARE };
-            counts.rare += u64::from(*times <= rare);
-        }
+        let times = counts.by_root.entry((root, index)).or_default();
+        *times += 1;
+        let rare = if name.starts_with("fold ") { 1 } else { RARE };
+        counts.rare += u64::from(root.is_some() && *times <= rare);
     }
 }
 

@@ -22,9 +22,9 @@ const LOWERED: u64 = 16;
 const GROWN: u64 = 150;
 /// Maximum number of ops of a start.
 const MAX_OPS: usize = 400;
-/// Weight of a kind of rewrite.
-const WEIGHT: u64 = 1000;
-/// The start of the kind of an op that the pipeline makes.
+/// Weight of a rewrite.
+const WEIGHT: u64 = 100_000;
+/// The start of the name that counts an op that the pipeline makes.
 const MADE: &str = "made ";
 /// Maximum weight of a root op.
 const MAX_WEIGHT: u64 = 8;
@@ -37,6 +37,9 @@ pub(crate) struct Start {
     before: Option<Arc<str>>,
     weight: u64,
 }
+
+/// The number of applications of each rewrite to each root op.
+type Reached = IndexMap<(String, Option<OpName>), u64>;
 
 /// The weights of starts, ops and rules.
 pub(crate) struct Focus {
@@ -73,10 +76,10 @@ impl Focus {
         grown: &mut dyn FnMut(u64) -> Module,
     ) -> Focus {
         let all = RewriteCounts::default();
-        let mut starts: Vec<(Start, IndexMap<String, u64>)> = Vec::new();
+        let mut starts: Vec<(Start, Reached)> = Vec::new();
         for before in [None].into_iter().chain(preceding(passes, stages).into_iter().map(Some)) {
             for family in FAMILIES {
-                let (known, start) = (all.kinds(), Start { family, before: before.clone(), weight: 0 });
+                let (known, start) = (all.by_root(), Start { family, before: before.clone(), weight: 0 });
                 let mut samples = if before.is_some() { PREPARED } else { SAMPLES };
                 let mut n = 0;
                 while n < samples {
@@ -91,14 +94,14 @@ impl Focus {
                     }
                     observe(m, under_test(), &all);
                 }
-                let mut reached = all.kinds();
-                reached.iter_mut().for_each(|(kind, n)| *n -= known.get(kind).unwrap_or(&0));
+                let mut reached = all.by_root();
+                reached.iter_mut().for_each(|(of, n)| *n -= known.get(of).unwrap_or(&0));
                 starts.push((start, reached));
             }
         }
         // The pipeline of a target is tested by the ops that it makes, more than by the folds on the way.
         let made = if passes.is_empty() { 10 * WEIGHT } else { 0 };
-        let starts = weighted(starts, &all.kinds(), made);
+        let starts = weighted(starts, &all.by_root(), made);
         for n in 0..GROWN {
             observe(grown(n), under_test(), &all);
         }
@@ -182,21 +185,24 @@ fn preceding(passes: &[&'static PassInfo], stages: &[String]) -> Vec<Arc<str>> {
     single.chain(stages.iter().map(|stage| stage.as_str().into())).collect()
 }
 
-/// Divides the weight of each kind of rewrite among the starts that reach it, by the number of applications: a kind
-/// that few starts reach counts as much as one that many do. One that most families reach counts less: the erasure of dead ops does not
-/// distinguish a pass. `made` is the weight of an op that the pipeline makes.
-fn weighted(starts: Vec<(Start, IndexMap<String, u64>)>, all: &IndexMap<String, u64>, made: u64) -> Vec<Start> {
+/// Divides the weight of each rewrite equally among its root ops, and that of each root op among the starts that reach it, by the number of
+/// applications: an op that few starts reach counts as much as one that many do. A rewrite that most families reach counts less: the erasure
+/// of dead ops does not distinguish a pass. `made` is the weight of an op that the pipeline makes.
+fn weighted(starts: Vec<(Start, Reached)>, all: &Reached, made: u64) -> Vec<Start> {
     let mut families: FxHashMap<&str, FxHashSet<&str>> = FxHashMap::default();
     for (start, reached) in &starts {
-        for (kind, _) in reached.iter().filter(|(_, n)| **n > 0) {
-            families.entry(kind).or_default().insert(start.family.name);
+        for ((rewrite, _), _) in reached.iter().filter(|(_, n)| **n > 0) {
+            families.entry(rewrite).or_default().insert(start.family.name);
         }
     }
-    let others = |kind: &str| 1 + FAMILIES.len() as u64 - families.get(kind).map_or(0, |reach| reach.len() as u64);
-    let of_kind = |kind: &str| if kind.starts_with(MADE) { made } else { WEIGHT } * others(kind);
-    let weight = |reached: &IndexMap<String, u64>| -> u64 {
-        reached.iter().map(|(kind, n)| of_kind(kind) * n / all[kind].max(1)).sum()
+    let mut roots: FxHashMap<&str, u64> = FxHashMap::default();
+    all.keys().for_each(|(rewrite, _)| *roots.entry(rewrite).or_default() += 1);
+    let of_root = |rewrite: &str| {
+        let others = 1 + FAMILIES.len() - families.get(rewrite).map_or(0, FxHashSet::len);
+        let of_rewrite = if rewrite.starts_with(MADE) { made } else { WEIGHT };
+        of_rewrite * others as u64 / roots[rewrite]
     };
+    let weight = |reached: &Reached| -> u64 { reached.iter().map(|(of, n)| of_root(&of.0) * n / all[of].max(1)).sum() };
     let weights: Vec<u64> = starts.iter().map(|(_, reached)| weight(reached)).collect();
     let weighted = starts.into_iter().zip(weights).map(|((start, _), weight)| Start { weight, ..start });
     weighted.filter(|start| start.weight > 0).collect()

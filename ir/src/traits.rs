@@ -86,8 +86,8 @@ traits! {
     /// Observable outside of the program, such as output: the handler of external calls executes it. It accesses no
     /// memory.
     OBSERVABLE = 31,
-    /// Machine code: the values of its regions are registers, which each block has as arguments of its own, so blocks are not merged and
-    /// arguments not replaced.
+    /// Machine code, or a call of it. The values of its regions are registers, which each block has as arguments of its own, so blocks are
+    /// not merged and arguments not replaced. Its meaning is that of bytes: there is no version for other element types.
     MACHINE_CODE = 32,
     /// The result groups that are not single results have one size: it follows from the number of results.
     SAME_VARIADIC_RESULT_SIZE = 29,

@@ -9,6 +9,7 @@ use std::sync::Arc;
 pub mod a64;
 pub mod a64_ext;
 pub mod cluster;
+mod filling;
 pub mod nna;
 pub mod npu;
 pub mod patterns;

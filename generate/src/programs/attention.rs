@@ -19,7 +19,7 @@ const LEAST: [(&str, &str); 4] =
 pub(super) fn draw(random: &mut Random) -> String {
     let mut n = Network::new(random);
     let elem = n.random.pick(&TYPES);
-    if n.random.percent(15) {
+    if n.random.percent(30) {
         return fused(n, elem);
     }
     let mut few = || 1 + n.random.below(3) as i64;
@@ -153,9 +153,11 @@ fn fused(mut n: Network<'_>, elem: &'static str) -> String {
     let kv = n.extent(2);
     let h = group * kv;
     let [q, k, v] = [[b, h, s, d], [b, kv, t, d], [b, kv, t, width]].map(|shape| n.parameter(&shape, elem));
-    let mask = n.random.percent(70).then(|| {
+    let past = if n.random.percent(40) { n.extent(3) } else { 0 };
+    let mask = n.random.percent(60).then(|| {
         let kind = n.random.pick(&[elem, elem, "i1", "i32", "i64"]);
-        let shape: &[i64] = if n.random.percent(60) { &[s, t] } else { &[b, 1, s, t] };
+        let keys = past + t;
+        let shape: &[i64] = if n.random.percent(60) { &[s, keys] } else { &[b, 1, s, keys] };
         match kind == elem && n.random.percent(50) {
             true => {
                 let hidden = hiding(&mut n, elem);
@@ -164,20 +166,40 @@ fn fused(mut n: Network<'_>, elem: &'static str) -> String {
             false => n.weights(shape, kind, 40),
         }
     });
-    let (word, causal) =
-        (mask.as_ref().map_or(String::new(), |mask| format!(" mask {}", mask.name)), n.random.percent(30));
-    let attrs = if causal { " {is_causal = 1 : i64}" } else { "" };
-    let types: Vec<String> = [&q, &k, &v].into_iter().chain(&mask).map(Tensor::ty).collect();
+    let mut optional: Vec<(&str, Tensor)> = mask.into_iter().map(|mask| ("mask", mask)).collect();
+    if past > 0 {
+        optional.push(("past_key", n.parameter(&[b, kv, past, d], elem)));
+        optional.push(("past_value", n.parameter(&[b, kv, past, width], elem)));
+    } else if n.random.percent(20) {
+        let lengths: Vec<String> = (0..b).map(|_| n.random.below(t as u64 + 1).to_string()).collect();
+        optional.push(("lengths", n.listed(&[b], "i64", &lengths)));
+    }
+    let attrs = limits(&mut n);
+    let words: String = optional.iter().map(|(word, value)| format!(" {word} {}", value.name)).collect();
+    let types: Vec<String> =
+        [&q, &k, &v].into_iter().chain(optional.iter().map(|(_, value)| value)).map(Tensor::ty).collect();
     let y = Tensor { shape: vec![b, h, s, width], ..q.clone() };
-    let op = format!(
-        "graph.attention {}, {}, {}{word}{attrs} : ({}) -> {}",
-        q.name,
-        k.name,
-        v.name,
-        types.join(", "),
-        y.ty()
-    );
+    let (names, types, result) =
+        ([&q.name, &k.name, &v.name].map(|name| name.as_str()).join(", "), types.join(", "), y.ty());
+    let op = format!("graph.attention {names}{words}{attrs} : ({types}) -> {result}");
     let y = n.op(&y.shape, elem, &op);
     n.values.push(y);
     n.finish()
+}
+
+/// Draws what limits the visible keys and the scores of an attention, as a dictionary.
+fn limits(n: &mut Network<'_>) -> String {
+    let mut attrs = Vec::new();
+    if n.random.percent(40) {
+        attrs.push("is_causal = 1 : i64".to_owned());
+    }
+    for side in ["left", "right"] {
+        if n.random.percent(20) {
+            attrs.push(format!("{side}_window_size = {} : i64", n.random.below(4)));
+        }
+    }
+    if n.random.percent(15) {
+        attrs.push("softcap = 2.0 : f32".to_owned());
+    }
+    if attrs.is_empty() { String::new() } else { format!(" {{{}}}", attrs.join(", ")) }
 }

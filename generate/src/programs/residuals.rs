@@ -87,14 +87,25 @@ fn pool(n: &mut Network<'_>, x: &Tensor) -> Tensor {
     n.generic(name, &[x], "kernel_shape = array<i64: 3, 3>, pads = array<i64: 1, 1, 1, 1>", &x.shape, x.elem)
 }
 
-/// Interleaves groups of channels.
+/// Permutes two or three factors of the number of channels: groups are interleaved, or trade places.
 fn shuffle(n: &mut Network<'_>, x: &Tensor) -> Tensor {
-    let (channels, rows, columns) = (x.shape[1], x.shape[2], x.shape[3]);
-    let groups = n.random.pick(&divisors(channels));
-    let inner = channels / groups;
-    let split = n.reshaped(x, &[1, groups, inner, rows, columns]);
-    let perm = "perm = array<i64: 0, 2, 1, 3, 4>";
-    let turned = n.generic("graph.transpose", &[&split], perm, &[1, inner, groups, rows, columns], x.elem);
+    let (mut channels, mut factors) = (x.shape[1], Vec::new());
+    for _ in 0..1 + n.random.below(2) {
+        let proper: Vec<i64> = divisors(channels).into_iter().filter(|&d| d > 1 && d < channels).collect();
+        let factor = if proper.is_empty() { 1 } else { n.random.pick(&proper) };
+        channels /= factor;
+        factors.push(factor);
+    }
+    factors.push(channels);
+    let split = n.reshaped(x, &[&[1], &factors[..], &x.shape[2..]].concat());
+    let mut left: Vec<usize> = (1..=factors.len()).collect();
+    let order: Vec<usize> = factors.iter().map(|_| left.remove(n.random.below(left.len() as u64) as usize)).collect();
+    let rest = [factors.len() + 1, factors.len() + 2];
+    let order = [&[0], &order[..], &rest].concat();
+    let shape: Vec<i64> = order.iter().map(|&axis| split.shape[axis]).collect();
+    let order: Vec<String> = order.iter().map(usize::to_string).collect();
+    let perm = format!("perm = array<i64: {}>", order.join(", "));
+    let turned = n.generic("graph.transpose", &[&split], &perm, &shape, x.elem);
     n.reshaped(&turned, &x.shape)
 }
 

@@ -33,11 +33,20 @@ pub(super) fn draw(random: &mut Random) -> String {
     let last = views[views.len() - 1].clone();
     asked.push(dim(&mut w, &last));
     load(&mut w, &last);
-    let mut results: Vec<String> = (0..2).map(|_| format!("%v{}", w.random.pick(&asked))).collect();
+    let mut results = vec![format!("%v{}", w.random.pick(&asked)), format!("%v{}", mixed(&mut w, &asked))];
     let loaded = w.known("i32");
     results.extend((0..2).map(|i| format!("%v{}", loaded[loaded.len() - 1 - i % loaded.len()])));
     w.line(&format!("return {} : index, index, i32, i32\n}}", results.join(", ")));
     w.text
+}
+
+/// A sum with a factor at each step, which tells all extents apart.
+fn mixed(w: &mut ProgramWriter<'_>, asked: &[u32]) -> u32 {
+    let factor = w.index(5);
+    asked.iter().fold(asked[0], |sum, extent| {
+        let product = w.op("index", &format!("arith.muli %v{sum}, %v{factor} : index"));
+        w.op("index", &format!("arith.addi %v{product}, %v{extent} : index"))
+    })
 }
 
 fn step(w: &mut ProgramWriter<'_>, views: &mut Vec<View>, asked: &mut Vec<u32>) {
@@ -121,7 +130,7 @@ fn entry(w: &mut ProgramWriter<'_>, number: i64, dynamic: u64) -> (String, Known
 /// Allocates memory and fills it.
 fn created(w: &mut ProgramWriter<'_>) -> View {
     let extents: Vec<(i64, bool)> =
-        (0..1 + w.random.below(3)).map(|_| (1 + w.random.below(3) as i64, w.random.percent(50))).collect();
+        (0..w.random.pick(&[1, 2, 3, 3])).map(|_| (1 + w.random.below(3) as i64, w.random.percent(50))).collect();
     let open: Vec<String> =
         extents.iter().filter(|(_, is_static)| !is_static).map(|&(n, _)| format!("%v{}", w.index(n))).collect();
     let op = w.random.pick(&["alloca", "alloc"]);

@@ -144,8 +144,8 @@ impl PassInfo {
         self.doc.lines().next().unwrap_or("").trim_end_matches('.')
     }
 
-    /// Returns the name in reports.
-    pub(crate) fn class_name(&self) -> String {
+    /// Returns the name in reports and in actions.
+    pub fn class_name(&self) -> String {
         if !self.class.is_empty() {
             return self.class.to_owned();
         }

@@ -21,6 +21,11 @@ impl PoisonTensor {
         &self.tensor
     }
 
+    /// Returns the elements, with a byte for each of those of poison elements.
+    pub fn filled(&self, byte: u8) -> Tensor {
+        filled(&self.tensor, &self.mask, byte)
+    }
+
     /// Whether each element is poison, in row-major order.
     pub fn mask(&self) -> &[bool] {
         &self.mask

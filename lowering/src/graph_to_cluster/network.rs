@@ -1,5 +1,6 @@
 //! The network of a program: features and the layers that compute them, before any choice of splits and places.
 
+use super::region::Region;
 use gradus_simulators::cluster::{Elem, Stage};
 use std::ops::Range;
 
@@ -217,6 +218,36 @@ impl Network {
     /// layers have the same division.
     pub fn is_interleaved(&self, root: FeatureId) -> bool {
         (0..self.features.len()).map(|id| self.root(id)).any(|part| part.whole == root && part.step > 1)
+    }
+
+    /// For each layer, the last of those whose parts are interleaved with its own, and the channels of all these in the feature of which they
+    /// are parts. Only the last layer completes them: boxes of such parts have channels of the others.
+    pub fn completions(&self, edges: &Edges) -> Vec<(LayerId, Range<u32>)> {
+        let channels_of = |l: LayerId| {
+            let output = self.layers[l].output;
+            let hull = Region::whole(self.features[output].extents).in_root(self.root(output));
+            hull.lo[2]..hull.hi[2]
+        };
+        let mut completions = vec![(0, 0..0); self.layers.len()];
+        for writers in &edges.writers {
+            let mut all: Vec<(LayerId, Range<u32>)> = writers.iter().map(|&l| (l, channels_of(l))).collect();
+            all.sort_by_key(|(_, channels)| channels.start);
+            let mut groups: Vec<(Vec<LayerId>, Range<u32>)> = Vec::new();
+            for (l, own) in all {
+                match groups.last_mut().filter(|(_, channels)| own.start < channels.end) {
+                    Some((layers, channels)) => {
+                        layers.push(l);
+                        channels.end = channels.end.max(own.end);
+                    }
+                    None => groups.push((vec![l], own)),
+                }
+            }
+            for (layers, channels) in groups {
+                let last = layers.iter().max().copied().unwrap_or(0);
+                layers.into_iter().for_each(|l| completions[l] = (last, channels.clone()));
+            }
+        }
+        completions
     }
 
     /// Whether layers can be executed by tiles.

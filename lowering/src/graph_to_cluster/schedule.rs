@@ -133,8 +133,8 @@ struct Scheduler<'a> {
     /// For each root, whether it exists within one tile only.
     is_local: Vec<bool>,
     edges: Edges,
-    /// For each root, whether it has interleaved parts.
-    is_interleaved: Vec<bool>,
+    /// For each layer, the one that completes what it writes, and the channels that are complete then.
+    completions: Vec<(LayerId, Range<u32>)>,
     known: FxHashMap<(FeatureId, Option<TileId>), InstanceId>,
     /// For each root, the step after the last one that stored it in DDR.
     saved_until: Vec<usize>,
@@ -172,7 +172,7 @@ impl<'a> Scheduler<'a> {
             choices,
             machine,
             roots,
-            is_interleaved: (0..net.features.len()).map(|root| net.is_interleaved(root)).collect(),
+            completions: net.completions(&edges),
             is_local,
             edges,
             known: FxHashMap::default(),
@@ -261,7 +261,7 @@ impl<'a> Scheduler<'a> {
             self.grow(instance, &boxes, true);
             instances.push(instance);
         }
-        let ready = self.ready(l, &in_root, output, is_last);
+        let ready = self.ready(l, &in_root, is_last);
         let saved = self.saved(l, tile, &ready);
         if saved.iter().any(|b| !b.is_empty()) {
             self.saved_until[self.roots[layer.output].whole] = at + 1;
@@ -270,15 +270,17 @@ impl<'a> Scheduler<'a> {
         self.out.steps.push(TileTask { layer: l, boxes, input, output, others, slice, ready, saved });
     }
 
-    /// Returns the boxes that are complete after a layer. Interleaved parts are complete with the last of them.
-    fn ready(&self, l: LayerId, boxes: &[Region], output: InstanceId, is_complete: bool) -> Vec<Region> {
-        let root = self.out.instances[output].root;
-        if !self.is_interleaved[root] {
+    /// Returns the boxes that are complete after a layer. Interleaved parts are complete with the last of them, after its last slice.
+    fn ready(&self, l: LayerId, boxes: &[Region], is_last_slice: bool) -> Vec<Region> {
+        let (last, channels) = &self.completions[l];
+        if self.roots[self.net.layers[l].output].step == 1 {
             return boxes.to_vec();
         }
-        let channels = self.net.features[root].extents[2];
-        let is_last = is_complete && self.edges.writers[root].last() == Some(&l);
-        let whole = |b: &Region| if is_last && !b.is_empty() { b.with(2, 0, channels) } else { Region::default() };
+        let is_complete = is_last_slice && *last == l;
+        let whole = |b: &Region| match is_complete && !b.is_empty() {
+            true => b.with(2, channels.start, channels.end),
+            false => Region::default(),
+        };
         boxes.iter().map(whole).collect()
     }
 

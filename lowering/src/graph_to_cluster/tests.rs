@@ -128,32 +128,32 @@ impl Draw {
         matches!(self.net.features[id].role, Role::Operand(_)) || self.net.layers.iter().any(|l| l.output == id)
     }
 
-    /// A concatenation of two copies, which may be interleaved, and a slice of it.
+    /// A concatenation of two copies, which may be interleaved, and sometimes of a copy of channels of both; and a slice of it.
     fn concat(&mut self, a: FeatureId) -> FeatureId {
         let [rows, cols, channels] = self.net.features[a].extents;
-        let whole = self.feature([rows, cols, 2 * channels], Role::Inner);
+        let parts = 2 + self.random.below(2);
+        let whole = self.feature([rows, cols, parts * channels], Role::Inner);
         let is_interleaved = self.random.below(2) == 0;
-        for i in 0..2 {
-            let part = match is_interleaved {
+        for i in 0..parts {
+            let part = match is_interleaved && i < 2 {
                 true => ChannelSlice { whole, first: i, step: 2 },
                 false => ChannelSlice { whole, first: i * channels, step: 1 },
             };
-            let output = self.feature([rows, cols, channels], Role::Inner);
-            self.net.features[output].part_of = Some(part);
+            let output = self.part(part, [rows, cols, channels]);
+            let of_both = ChannelSlice { whole, first: self.random.below(channels + 1), step: 1 };
+            let input = if i < 2 { a } else { self.part(of_both, [rows, cols, channels]) };
             let stages = vec![StageInfo::plain(Stage::Clamp { low: -40.0 + i as f32, high: 100.0 })];
-            self.net.layers.push(Layer {
-                name: "part".into(),
-                source: 0,
-                input: a,
-                output,
-                kind: LayerKind::Map,
-                stages,
-            });
+            self.net.layers.push(Layer { name: "part".into(), source: 0, input, output, kind: LayerKind::Map, stages });
         }
         let (first, count) = (self.random.below(channels), self.random.up_to(channels));
-        let slice = self.feature([rows, cols, count], Role::Inner);
-        self.net.features[slice].part_of = Some(ChannelSlice { whole, first, step: 1 });
-        slice
+        self.part(ChannelSlice { whole, first, step: 1 }, [rows, cols, count])
+    }
+
+    /// A feature that is a part of another.
+    fn part(&mut self, part: ChannelSlice, extents: [u32; 3]) -> FeatureId {
+        let id = self.feature(extents, Role::Inner);
+        self.net.features[id].part_of = Some(part);
+        id
     }
 
     fn pool(&mut self, input: FeatureId) -> FeatureId {

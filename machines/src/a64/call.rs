@@ -71,6 +71,7 @@ pub struct CodeOp {
 /// ```
 #[op(
     "a64.call",
+    traits = Traits::MACHINE_CODE,
     effects = Effects::MayUb,
     format = "$callee `(` $b (`,` $pool^)? `)` `panel` $panel attr-dict `:` functional-type(operands, results)",
     verify = verify_call,

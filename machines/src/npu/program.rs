@@ -1,6 +1,7 @@
 //! Programs and calls: `npu.program`, `npu.call`.
 
 use super::instruction::{instructions, push};
+use crate::filling::run_filled;
 use gradus_dialects::constraint::{BYTES_OR_RESOURCE, FLAT_SYMBOL, I64, I64_LIST, SYMBOL_NAME, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::symbols::SymbolTables;
@@ -334,9 +335,8 @@ impl Program {
     /// # Errors
     /// Those of [`Program::run`], and operands that are no tensors.
     pub fn call(&self, args: &OpArgs<'_>, data: &[Datum]) -> Result<(Vec<Datum>, Statistics), Trap> {
-        let operands = data.iter().map(Datum::frozen).collect::<Result<Vec<_>, _>>()?;
-        let (results, counts) = self.run(&operands, &CallOp::shapes(args.ctx(), args.result_types), false)?;
-        Ok((results.into_iter().map(Datum::Tensor).collect(), counts))
+        let shapes = CallOp::shapes(args.ctx(), args.result_types);
+        run_filled(data, |operands| self.run(operands, &shapes, false))
     }
 }
 
@@ -355,7 +355,6 @@ impl CallOp {
     }
 }
 
-/// A poison element may be any value: the machine computes with zero.
 fn call(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     if data.contains(&Datum::Poison) {
         return Ok(vec![Datum::Poison; args.result_types.len()]);

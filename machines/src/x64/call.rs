@@ -82,6 +82,7 @@ pub struct CodeOp {
 /// ```
 #[op(
     "x64.call",
+    traits = Traits::MACHINE_CODE,
     effects = Effects::MayUb,
     format = "$callee `(` $pool `,` $b `)` (`plus` $add^)? (`strips` $strips^ `pitch` $pitch)? `panel` $panel `tile` $tile (`masked` $masked^)? attr-dict `:` functional-type(operands, results)",
     verify = verify_call,

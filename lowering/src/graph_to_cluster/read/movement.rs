@@ -231,8 +231,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Whether a layer reads a feature as a whole.
+    /// Whether a layer reads a feature, which is no part of another, or one of its parts.
     fn is_read(&self, id: FeatureId) -> bool {
-        self.net.layers.iter().any(|layer| layer.reads().any(|read| read == id))
+        self.net.layers.iter().any(|layer| layer.reads().any(|read| self.net.root(read).whole == id))
     }
 }
