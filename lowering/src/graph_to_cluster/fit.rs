@@ -1,8 +1,8 @@
 //! Choices that fit into the memory of a cluster: features go to DDR between groups, and groups are executed by tiles.
 
 use super::memory::live_bytes_of;
-use super::network::{FeatureId, Network, Role};
-use super::schedule::{Choices, InstanceId, Schedule, schedule};
+use super::network::{Edges, FeatureId, LayerId, Network, Role};
+use super::schedule::{Choices, InstanceId, Schedule, TiledLayers, schedule};
 use gradus_ir::Refusal;
 use gradus_simulators::cluster::ClusterMachine;
 
@@ -25,7 +25,9 @@ pub type Failure = (usize, Refusal);
 /// The missing bytes and the op that needs them.
 pub fn fit(net: &Network, choices: &mut Choices, machine: &ClusterMachine) -> Result<(), Failure> {
     let limit = u64::from(machine.spm - machine.reserved) * SHARE / 100;
+    let edges = net.edges();
     for _ in 0..ROUNDS {
+        separate(net, choices, &edges);
         let schedule = schedule(net, choices, machine);
         let live = live_bytes_of(&schedule, machine);
         let Some((at, most)) = live.into_iter().enumerate().max_by_key(|&(i, n)| (n, usize::MAX - i)) else {
@@ -42,6 +44,28 @@ pub fn fit(net: &Network, choices: &mut Choices, machine: &ClusterMachine) -> Re
     }
     let source = net.layers.first().map_or(0, |layer| layer.source);
     Err((source, "a program that does not fit into the bytes of the clusters' memories".into()))
+}
+
+/// Splits groups until all that a layer reads of a feature in DDR is either written by its own group, or by others.
+fn separate(net: &Network, choices: &mut Choices, edges: &Edges) {
+    let mut groups = Vec::new();
+    for TiledLayers { layers, tiles } in std::mem::take(&mut choices.groups) {
+        let mut first = layers.start;
+        for l in layers.clone() {
+            let is_of_both = |id: FeatureId| {
+                let own = |source: &LayerId| (first..l).contains(source);
+                choices.in_ddr[net.root(id).whole]
+                    && net.sources(edges, l, id).any(|source| own(&source))
+                    && !net.sources(edges, l, id).all(|source| own(&source))
+            };
+            if net.layers[l].reads().any(is_of_both) {
+                groups.push(TiledLayers { layers: first..l, tiles });
+                first = l;
+            }
+        }
+        groups.push(TiledLayers { layers: first..layers.end, tiles });
+    }
+    choices.groups = groups;
 }
 
 /// Makes a step need less memory. Whether that was possible.

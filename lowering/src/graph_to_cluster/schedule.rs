@@ -135,7 +135,8 @@ struct Scheduler<'a> {
     edges: Edges,
     /// For each layer, the one that completes what it writes, and the channels that are complete then.
     completions: Vec<(LayerId, Range<u32>)>,
-    known: FxHashMap<(FeatureId, Option<TileId>), InstanceId>,
+    /// The instances of roots: within a tile, one that is loaded and one that is written there.
+    known: FxHashMap<(FeatureId, Option<TileId>, bool), InstanceId>,
     /// For each root, the step after the last one that stored it in DDR.
     saved_until: Vec<usize>,
     out: Schedule,
@@ -249,6 +250,7 @@ impl<'a> Scheduler<'a> {
             *steps = [steps[0].min(at), at];
         }
         let output = self.instance(self.roots[layer.output].whole, tile, at, false);
+        let group = self.choices.groups[tile.0].layers.clone();
         let in_root: Vec<Region> = boxes.iter().map(|b| b.in_root(self.roots[layer.output])).collect();
         self.grow(output, &in_root, false);
         let reads: Vec<FeatureId> = layer.reads().collect();
@@ -256,7 +258,8 @@ impl<'a> Scheduler<'a> {
         let needs: Vec<Vec<(FeatureId, Region)>> = boxes.iter().map(|b| self.net.needs(l, b).collect()).collect();
         for (i, &id) in reads.iter().enumerate() {
             let part = self.roots[id];
-            let instance = self.instance(part.whole, tile, at, true);
+            let is_loaded = !self.net.sources(&self.edges, l, id).any(|source| group.contains(&source));
+            let instance = self.instance(part.whole, tile, at, is_loaded);
             let boxes: Vec<Region> = needs.iter().map(|list| list[i].1.in_root(part)).collect();
             self.grow(instance, &boxes, true);
             instances.push(instance);
@@ -296,11 +299,12 @@ impl<'a> Scheduler<'a> {
         ready.iter().map(|b| b.intersection(&Region::whole(info.extents).with(0, rows[0], rows[1]))).collect()
     }
 
-    /// Returns the instance of a root that a step of a tile reads or writes.
-    fn instance(&mut self, root: FeatureId, tile: TileId, at: usize, is_read: bool) -> InstanceId {
+    /// Returns the instance of a root that a step of a tile reads or writes. What layers of other groups wrote is loaded, if it is in DDR.
+    fn instance(&mut self, root: FeatureId, tile: TileId, at: usize, is_loaded: bool) -> InstanceId {
         let is_operand = matches!(self.net.features[root].role, Role::Operand(_));
         let by_tile = self.is_local[root] || self.choices.in_ddr[root] || is_operand;
-        let key = (root, by_tile.then_some(tile));
+        let is_loaded = by_tile && is_loaded;
+        let key = (root, by_tile.then_some(tile), is_loaded);
         let clusters = self.machine.clusters as usize;
         let (instances, available) = (&mut self.out.instances, self.saved_until[root]);
         let id = *self.known.entry(key).or_insert_with(|| {
@@ -310,7 +314,7 @@ impl<'a> Scheduler<'a> {
                 needs: none.clone(),
                 stored: none,
                 steps: [at, at],
-                is_loaded: is_read,
+                is_loaded,
                 available,
                 bytes: 0,
             });
