@@ -266,9 +266,9 @@ impl<'m> Reference<'m> {
         self.conclude(function, runs, relations)
     }
 
-    /// Returns the verdict on the function of that name, compared with a compiled program as it is executed. `None` if the function's
-    /// inputs and effects are not those of a compiled program: memory, poison, external calls.
-    pub(crate) fn executed(&self, name: &str, after: &Module, execution: &dyn Execution) -> Option<Verdict> {
+    /// Returns the verdicts on the function of that name, compared with a compiled program in each way of execution, until one differs.
+    /// `None` if the function's inputs and effects are not those of a compiled program: memory, poison, external calls.
+    pub(crate) fn executed(&self, name: &str, after: &Module, executions: &[&dyn Execution]) -> Option<Vec<Verdict>> {
         let function = self.functions.iter().find(|f| f.name == name)?;
         let new = self.function_in(name, after)?;
         let runs = self.runs(function);
@@ -280,20 +280,38 @@ impl<'m> Reference<'m> {
         if inputs.is_empty() || function_parts(self.m, function.op) != function_parts(after, new) {
             return None;
         }
-        let results = match execution.run(after, new, &inputs) {
-            Ok(results) => results,
-            Err(why) => return Some(Verdict::Inconclusive(format!("it cannot be executed: {why}"))),
+        let judge = self.judge(function, (after, new));
+        // Most ways of execution give the same results, whose relation is known then.
+        let mut known: Vec<Option<(Vec<Datum>, Relation)>> = vec![None; inputs.len()];
+        let mut verdict = |execution: &dyn Execution| {
+            let results = match execution.run(after, new, &inputs) {
+                Ok(results) => results,
+                Err(why) => return Verdict::Inconclusive(format!("it cannot be executed: {why}")),
+            };
+            let mut relations = Relations::default();
+            for (((input, before), result), known) in passed.iter().zip(results).zip(&mut known) {
+                let values = result.as_ref().ok().cloned();
+                let outcome = execution::outcome(result);
+                let relation = match known {
+                    Some((same, relation)) if values.as_ref() == Some(same) => *relation,
+                    _ => judge.relation(input, before, &outcome),
+                };
+                *known = values.map(|values| (values, relation));
+                if let Some(difference) = relations.add(relation, (input, before), outcome) {
+                    return Verdict::Different(Box::new(difference));
+                }
+            }
+            relations.all = Some(inputs.len() as u64);
+            self.conclude(function, runs, relations)
         };
-        let (judge, mut relations) = (self.judge(function, (after, new)), Relations::default());
-        for ((input, before), result) in passed.into_iter().zip(results) {
-            let outcome = execution::outcome(result);
-            let relation = judge.relation(input, before, &outcome);
-            if let Some(difference) = relations.add(relation, (input, before), outcome) {
-                return Some(Verdict::Different(Box::new(difference)));
+        let mut verdicts = Vec::new();
+        for &execution in executions {
+            verdicts.push(verdict(execution));
+            if matches!(verdicts.last(), Some(Verdict::Different(_))) {
+                break;
             }
         }
-        relations.all = Some(inputs.len() as u64);
-        Some(self.conclude(function, runs, relations))
+        Some(verdicts)
     }
 
     /// Returns the function of that name in a transformed program.

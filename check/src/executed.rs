@@ -15,16 +15,16 @@ impl Subject<'_> {
         reference: &Reference<'_>,
         m: &Module,
     ) -> Result<Vec<(String, Verdict)>, Box<Culprit>> {
+        let executions: Vec<&dyn Execution> = self.executions.iter().map(|execution| &**execution as _).collect();
         let mut verdicts = Vec::new();
         for name in reference.names() {
-            for execution in self.executions {
-                let execution: &dyn Execution = &**execution;
-                match reference.executed(name, m, execution) {
-                    Some(Verdict::Different(difference)) => {
+            let of_function = reference.executed(name, m, &executions).unwrap_or_default();
+            for (&execution, verdict) in executions.iter().zip(of_function) {
+                match verdict {
+                    Verdict::Different(difference) => {
                         return Err(Box::new(self.blame_execution(reference, m, (name, execution), *difference)));
                     }
-                    Some(verdict) => verdicts.push((format!("{name} on {}", execution.name()), verdict)),
-                    None => {}
+                    verdict => verdicts.push((format!("{name} on {}", execution.name()), verdict)),
                 }
             }
         }
@@ -57,7 +57,8 @@ fn first_wrong_step(reference: &Reference<'_>, m: &Module, name: &str, execution
     let is_wrong = |count: u64| {
         let mut m = m.clone();
         steps[count as usize..].iter().for_each(|&step| execution.interpret(&mut m, step));
-        matches!(reference.executed(name, &m, execution), Some(Verdict::Different(_)))
+        let verdicts = reference.executed(name, &m, &[execution]).unwrap_or_default();
+        matches!(verdicts.last(), Some(Verdict::Different(_)))
     };
     let number = last_right((0, steps.len() as u64), is_wrong)?;
     let step = steps[number as usize];
