@@ -76,6 +76,10 @@ impl Execution for TargetExecution {
         self.run_loaded(&read, function.ok_or("it has lost the function")?, inputs)
     }
 
+    fn is_exact(&self, m: &Module, function: Op) -> bool {
+        (self.target.is_exact)(m, function)
+    }
+
     fn steps(&self, m: &Module, function: Op) -> Vec<Op> {
         m.ops_under(function).into_iter().filter(|&op| StepOp::cast(m, op).is_some()).collect()
     }

@@ -289,6 +289,7 @@ impl<'m> Reference<'m> {
                 Err(why) => return Verdict::Inconclusive(format!("it cannot be executed: {why}")),
             };
             let mut relations = Relations::default();
+            let mut exact = execution.is_exact(after, new).then(|| Runner::new(after, &self.options));
             for (((input, before), result), known) in passed.iter().zip(results).zip(&mut known) {
                 let values = result.as_ref().ok().cloned();
                 let outcome = execution::outcome(result);
@@ -296,6 +297,14 @@ impl<'m> Reference<'m> {
                     Some((same, relation)) if values.as_ref() == Some(same) => *relation,
                     _ => judge.relation(input, before, &outcome),
                 };
+                // A difference in rounding, from the program that is executed.
+                if let Some(exact) = exact.as_mut().filter(|_| outcome.relation(before) == Relation::Differs) {
+                    let interpreted = exact.run(new, input);
+                    if relation != Relation::Differs && outcome.relation(&interpreted) == Relation::Differs {
+                        let (input, before) = (input.clone(), interpreted);
+                        return Verdict::Different(Box::new(Difference { input, before, after: outcome }));
+                    }
+                }
                 *known = values.map(|values| (values, relation));
                 if let Some(difference) = relations.add(relation, (input, before), outcome) {
                     return Verdict::Different(Box::new(difference));

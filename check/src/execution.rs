@@ -20,6 +20,9 @@ pub trait Execution {
     /// The reason why the function cannot be executed.
     fn run(&self, m: &Module, function: Op, inputs: &[Vec<Datum>]) -> Result<Vec<Result<Vec<Datum>, Trap>>, String>;
 
+    /// Whether it gives the bits of the semantics of a function, so that a rounding that differs is a mistake.
+    fn is_exact(&self, m: &Module, function: Op) -> bool;
+
     /// Returns the steps of a function that may be interpreted one by one, in order.
     fn steps(&self, m: &Module, function: Op) -> Vec<Op>;
 

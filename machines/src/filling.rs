@@ -47,8 +47,8 @@ mod tests {
         // One result has all elements, one has a defined one, and one has none of them.
         let run = |operands: &[Tensor]| {
             runs += 1;
-            let [a, b, c] = operands[0].bytes() else { panic!("there are three") };
-            Ok((vec![tensor(&[*a, *b, *c]), tensor(&[*c]), tensor(&[1])], runs))
+            let [a, b, c] = operands[0].bytes()[..] else { panic!("there are three") };
+            Ok((vec![tensor(&[a, b, c]), tensor(&[c]), tensor(&[1])], runs))
         };
         let (results, first) = run_filled(&[operand], run).expect("it runs");
         let masks: Vec<Option<Vec<bool>>> =

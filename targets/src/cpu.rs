@@ -54,6 +54,7 @@ pub const TARGET: Target = Target {
                form-steps{group=4},dce,plan-memory)",
     precisions: &[Precision { name: "bf16", pass: "convert-f32-to-bf16", before: "convert-graph-to-addr" }],
     load: Some(load),
+    is_exact: gradus_runtime::cpu::is_exact,
     native: true,
     probes: cpu_probes::PROBES,
     ..Target::DEFAULT

@@ -78,6 +78,8 @@ pub struct Target {
     pub passes: &'static [&'static PassInfo],
     /// Prepares a function for execution; `None` if there is no executor.
     pub load: Option<Load>,
+    /// Whether the execution of a function of a lowered program gives the bits of its semantics, rather than results that are rounded otherwise.
+    pub is_exact: fn(&Module, Op) -> bool,
     /// Lists a lowered program for `inspect`, such as its instructions.
     pub listing: Option<fn(&Module) -> String>,
     /// Draws a run of a lowered program for `inspect --svg`, such as the use of units and memories over time.
@@ -164,6 +166,7 @@ impl Target {
         dialects: &[],
         passes: &[],
         load: None,
+        is_exact: |_, _| false,
         listing: None,
         picture: None,
         sharing: None,

@@ -9,6 +9,7 @@ mod attention;
 mod bands;
 mod blocks;
 mod calls;
+mod exact;
 mod floats;
 mod indices;
 mod integers;
@@ -70,4 +71,5 @@ pub const FAMILIES: &[Family] = &[
     Family { name: "bands", draw: bands::draw },
     Family { name: "residuals", draw: residuals::draw },
     Family { name: "floats", draw: floats::draw },
+    Family { name: "exact", draw: exact::draw },
 ];

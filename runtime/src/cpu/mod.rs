@@ -78,7 +78,7 @@ use crate::aligned_bytes::AlignedBytes;
 use crate::gemm::ColumnSlice;
 use crate::workers::Workers;
 use gradus_ir::eval::Trap;
-use gradus_ir::{DType, Module, OpArgs, OpDecl, OpInfo, Tensor, Type};
+use gradus_ir::{DType, Module, Op, OpArgs, OpDecl, OpInfo, Tensor, Type};
 use gradus_networks::{graph, layout};
 use stage::Stage;
 
@@ -235,6 +235,53 @@ const KERNELS: &[(&OpInfo, Prepare)] = &[
     (graph::ArgMaxOp::INFO, reduce::arg_max),
     (graph::ArgMinOp::INFO, reduce::arg_min),
 ];
+
+/// The ops whose kernels round as their semantics does.
+const EXACT: &[&OpInfo] = &[
+    graph::ReshapeOp::INFO,
+    graph::FlattenOp::INFO,
+    graph::SqueezeOp::INFO,
+    graph::UnsqueezeOp::INFO,
+    graph::IdentityOp::INFO,
+    layout::PackOp::INFO,
+    layout::UnpackOp::INFO,
+    graph::TransposeOp::INFO,
+    graph::ConcatOp::INFO,
+    graph::SliceOp::INFO,
+    graph::SplitOp::INFO,
+    graph::PadOp::INFO,
+    graph::ExpandOp::INFO,
+    graph::GatherOp::INFO,
+    graph::QuantizeLinearOp::INFO,
+    graph::DequantizeLinearOp::INFO,
+    graph::TableOp::INFO,
+    graph::CastOp::INFO,
+    graph::CastLikeOp::INFO,
+    graph::WhereOp::INFO,
+    graph::ReluOp::INFO,
+    graph::ClipOp::INFO,
+    graph::NegOp::INFO,
+    graph::AbsOp::INFO,
+    graph::FloorOp::INFO,
+    graph::CeilOp::INFO,
+    graph::RoundOp::INFO,
+    graph::AddOp::INFO,
+    graph::SubOp::INFO,
+    graph::MulOp::INFO,
+    graph::DivOp::INFO,
+    graph::MaxOp::INFO,
+    graph::MinOp::INFO,
+    graph::ReduceMaxOp::INFO,
+    graph::ReduceMinOp::INFO,
+    graph::ArgMaxOp::INFO,
+    graph::ArgMinOp::INFO,
+];
+
+/// Whether the kernels of a compiled function give the bits of its semantics. Ops without kernels are evaluated by that.
+pub fn is_exact(m: &Module, function: Op) -> bool {
+    let has_kernel = |op: Op| m.info(op).is_some_and(|info| ops().any(|other| std::ptr::eq(other, info)));
+    !m.ops_under(function).into_iter().any(|op| has_kernel(op) && !m.is_one_of(op, EXACT))
+}
 
 /// Returns the ops with kernels, some of them twice.
 pub fn ops() -> impl Iterator<Item = &'static OpInfo> {
