@@ -81,12 +81,13 @@ impl Execution for TargetExecution {
     }
 
     fn steps(&self, m: &Module, function: Op) -> Vec<Op> {
-        m.ops_under(function).into_iter().filter(|&op| StepOp::cast(m, op).is_some()).collect()
+        let ops = m.ops_under(function);
+        let steps: Vec<Op> = ops.iter().copied().filter(|&op| StepOp::cast(m, op).is_some()).collect();
+        // A function that is no schedule is interpreted, with kernels of its ops.
+        if steps.is_empty() { ops.into_iter().skip(1).collect() } else { steps }
     }
 
     fn interpret(&self, m: &mut Module, step: Op) {
-        if let Some(step) = StepOp::cast(m, step) {
-            sched::interpret(m, step);
-        }
+        sched::interpret(m, step);
     }
 }

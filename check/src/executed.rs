@@ -62,8 +62,9 @@ fn first_wrong_step(reference: &Reference<'_>, m: &Module, name: &str, execution
     };
     let number = last_right((0, steps.len() as u64), is_wrong)?;
     let step = steps[number as usize];
-    let names: Vec<&str> = m.ops_under(step).into_iter().skip(1).map(|op| m.name_text(op)).collect();
-    let names = names.split_last().map_or(String::new(), |(_, ops)| ops.join(", "));
+    let names: Vec<&str> = m.ops_under(step).into_iter().map(|op| m.name_text(op)).collect();
+    // A step yields the results of its ops.
+    let names = if let [_, ops @ .., _] = &names[..] { ops.join(", ") } else { names.concat() };
     Some(Rewrite {
         number,
         what: format!("kernel: {names}"),

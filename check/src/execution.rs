@@ -23,7 +23,7 @@ pub trait Execution {
     /// Whether it gives the bits of the semantics of a function, so that a rounding that differs is a mistake.
     fn is_exact(&self, m: &Module, function: Op) -> bool;
 
-    /// Returns the steps of a function that may be interpreted one by one, in order.
+    /// Returns the steps of a function that may be interpreted one by one, or its ops, in order.
     fn steps(&self, m: &Module, function: Op) -> Vec<Op>;
 
     /// Marks a step as interpreted.

@@ -35,18 +35,19 @@ use gradus_ir::{
     TypeDecl, Value, Violation, op,
 };
 
-/// The name of a discardable attribute of a step: its ops are evaluated by their reference meaning, not by kernels. A check by
-/// execution finds a wrong kernel with it.
+/// The name of a discardable attribute of a step, or of an op outside of steps: it is evaluated by its reference meaning, not by a kernel.
+/// A check by execution finds a wrong kernel with it.
 const INTERPRETED: &str = "sched.interpreted";
 
-/// Whether the ops of a step are evaluated by their reference meaning.
-pub fn is_interpreted(m: &Module, step: StepOp) -> bool {
-    m.ctx.dict_get(m.attrs(step.0), m.ctx.str(INTERPRETED)).is_some()
+/// Whether an op, or the step that it belongs to, is evaluated by its reference meaning.
+pub fn is_interpreted(m: &Module, op: Op) -> bool {
+    let is_marked = |op: Op| m.ctx.dict_get(m.attrs(op), m.ctx.str(INTERPRETED)).is_some();
+    is_marked(op) || m.parent_op(op).is_some_and(is_marked)
 }
 
-/// Has the ops of a step evaluated by their reference meaning.
-pub fn interpret(m: &mut Module, step: StepOp) {
-    m.set_attr(step.0, INTERPRETED, Some(Attr::UNIT));
+/// Has a step, or an op outside of steps, evaluated by its reference meaning.
+pub fn interpret(m: &mut Module, op: Op) {
+    m.set_attr(op, INTERPRETED, Some(Attr::UNIT));
 }
 
 /// A byte offset: a nonnegative number, without its type in text.

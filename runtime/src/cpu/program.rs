@@ -8,6 +8,7 @@ use gradus_interp::{Interpreter, OpKernels, Stop};
 use gradus_ir::diag::Refused;
 use gradus_ir::eval::Datum;
 use gradus_ir::{Module, Op, Refusal};
+use gradus_networks::sched::is_interpreted;
 use rustc_hash::FxHashMap;
 use std::time::Duration;
 
@@ -81,7 +82,12 @@ impl<'m> CompiledFunction<'m> {
 fn kernels_on_demand<'m>() -> OpKernels<'m> {
     let mut kernels = FxHashMap::default();
     Box::new(move |args, operands| {
-        let prepared = kernels.entry(args.op?).or_insert_with(|| prepare(args).and_then(|p| by_kernels(args, p)));
+        let of_op = |op| {
+            let prepared = if is_interpreted(args.module, op) { None } else { prepare(args) };
+            prepared.and_then(|prepared| by_kernels(args, prepared))
+        };
+        let op = args.op?;
+        let prepared = kernels.entry(op).or_insert_with(|| of_op(op));
         let are_tensors = operands.iter().all(|datum| datum.tensor().is_ok());
         are_tensors.then_some(())?;
         Some(run_on(args, prepared.as_ref()?, operands))

@@ -167,7 +167,7 @@ impl<'m> ScheduleReader<'m> {
         let m = self.m;
         let body = m.entry(step.body(m))?;
         let last = m.last_op(body).and_then(|end| m.prev_op(end)).unwrap_or(step.0);
-        let is_interpreted = is_interpreted(m, step);
+        let is_interpreted = is_interpreted(m, step.0);
         let calls = match region::kernels(m, body).filter(|_| !is_interpreted) {
             Some(kernels) => Some(self.calls(step, body, kernels)?).filter(|calls| is_sequential(calls)),
             None => None,
