@@ -121,11 +121,10 @@ impl Device for Clusters {
         let busy = |f: &dyn Fn(&gradus_simulators::cluster::Busy) -> u64| {
             sum(&|c| c.busy.iter().map(f).sum()) as f64 / clusters as f64
         };
-        let conv_weight = |c: &Statistics| c.tasks.conv.max(1) as f64;
+        let conv_weight = |c: &Statistics| c.convolutions.max(1) as f64;
         let weights: f64 = self.counts.iter().map(conv_weight).sum();
         let balance = self.counts.iter().map(|c| c.balance * conv_weight(c)).sum::<f64>() / weights.max(1.0);
         let peak = self.counts.iter().flat_map(|c| &c.spm_peak).max().copied().unwrap_or(0);
-        let all = |t: &gradus_simulators::cluster::Tasks| t.conv + t.pool + t.map + t.softmax + t.lrn;
         vec![
             each("cycles", "cycles", &|c| c.cycles),
             each("bound", "cycles", &Statistics::bound),
@@ -140,8 +139,8 @@ impl Device for Clusters {
             share("issuing", busy(&|b| b.issue)),
             share("DDR busy", sum(&|c| c.ddr_busy) as f64 / cycles as f64),
             share("balance of convolutions", balance),
-            each("tasks", "tasks", &|c| all(&c.tasks)),
-            each("convolutions", "tasks", &|c| c.tasks.conv),
+            each("tasks", "tasks", &|c| c.tasks),
+            each("convolutions", "tasks", &|c| c.convolutions),
             each("read from memory", "bytes", &|c| c.ddr_bytes_read),
             each("constants among them", "bytes", &|c| c.parameter_bytes_read),
             each("written to memory", "bytes", &|c| c.ddr_bytes_written),

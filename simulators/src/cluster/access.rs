@@ -198,7 +198,7 @@ pub fn accesses(record: &Record, here: usize, f: &mut dyn FnMut(RecordAccess)) {
             multicast(transfer, *clusters, f);
         }
         Record::Notify { .. } | Record::Wait { .. } => {}
-        Record::Conv(_) | Record::Pool(_) | Record::Map(_) | Record::Softmax(_) | Record::Lrn(_) => {
+        _ => {
             compute_reads(record, &mut |runs| f(RecordAccess { memory: local, writes: false, runs }));
             if let Some(output) = record.output() {
                 f(RecordAccess { memory: local, writes: true, runs: Runs::of_tile(output) });
@@ -233,13 +233,8 @@ fn compute_reads(record: &Record, f: &mut dyn FnMut(Runs)) {
     if let Some(input) = record.input() {
         f(Runs::of_tile(input));
     }
-    if let Record::Conv(conv) = record {
-        let size = [conv.weights_elem.bytes(), conv.window.kernel[0], conv.window.kernel[1], conv.group_in];
-        let size = size.into_iter().fold(u64::from(conv.output.channels), |n, size| n.saturating_mul(size.into()));
-        f(bytes(conv.weights, size));
-        if let Some(bias) = conv.bias {
-            f(bytes(bias, 4 * u64::from(conv.output.channels)));
-        }
+    if let Some(compute) = record.compute() {
+        compute.parameters(&mut |first, count| f(bytes(first, count)));
     }
     let Some((stages, output)) = record.stages().zip(record.output()) else { return };
     let channels = u64::from(output.channels);
@@ -269,50 +264,9 @@ impl Stage {
 }
 
 impl Record {
-    /// Returns the input of a compute record.
-    pub fn input(&self) -> Option<&Tile> {
-        match self {
-            Record::Conv(conv) => Some(&conv.input),
-            Record::Pool(pool) => Some(&pool.input),
-            Record::Map(map) => Some(&map.input),
-            Record::Softmax(softmax) => Some(&softmax.input),
-            Record::Lrn(lrn) => Some(&lrn.input),
-            _ => None,
-        }
-    }
-
-    /// Returns the output of a compute record.
-    pub fn output(&self) -> Option<&Tile> {
-        match self {
-            Record::Conv(conv) => Some(&conv.output),
-            Record::Pool(pool) => Some(&pool.output),
-            Record::Map(map) => Some(&map.output),
-            Record::Softmax(softmax) => Some(&softmax.output),
-            Record::Lrn(lrn) => Some(&lrn.output),
-            _ => None,
-        }
-    }
-
     /// Returns the stages of a compute record that has some.
     pub fn stages(&self) -> Option<&Stages> {
-        match self {
-            Record::Conv(conv) => Some(&conv.stages),
-            Record::Pool(pool) => Some(&pool.stages),
-            Record::Map(map) => Some(&map.stages),
-            _ => None,
-        }
-    }
-
-    /// Returns the number of the task of a compute record.
-    pub fn task(&self) -> Option<u32> {
-        match self {
-            Record::Conv(conv) => Some(conv.task),
-            Record::Pool(pool) => Some(pool.task),
-            Record::Map(map) => Some(map.task),
-            Record::Softmax(softmax) => Some(softmax.task),
-            Record::Lrn(lrn) => Some(lrn.task),
-            _ => None,
-        }
+        self.compute()?.stages()
     }
 
     /// Returns the event that the record counts, and the clusters in which it does, for a record of cluster `here`.
@@ -338,10 +292,7 @@ impl Record {
 
     /// Returns the number of products of a convolution, those with padding included; 0 of other records.
     pub fn products(&self) -> u64 {
-        let Record::Conv(conv) = self else { return 0 };
-        let [ky, kx] = conv.window.kernel;
-        let factors = [conv.output.rows, conv.output.cols, conv.output.channels, ky, kx, conv.group_in];
-        factors.into_iter().fold(1, |n: u64, factor| n.saturating_mul(factor.into()))
+        self.compute().map_or(0, |compute| compute.products())
     }
 }
 

@@ -185,7 +185,7 @@ fn overlaps(record: &Record, list: &[RecordAccess], at: Position) -> Result<(), 
 fn is_in_place(record: &Record, read: &Runs) -> bool {
     let Some(output) = record.output() else { return false };
     let replaces = |tile: &Tile| Runs::of_tile(tile) == *read && is_same_place(tile, output);
-    let input = record.input().filter(|_| matches!(record, Record::Map(_) | Record::Softmax(_)));
+    let input = record.input().filter(|_| record.compute().is_some_and(|compute| compute.is_elementwise()));
     let stages = record.stages().into_iter().flatten().flatten();
     input.is_some_and(replaces) || stages.filter_map(|stage| stage.other()).any(replaces)
 }

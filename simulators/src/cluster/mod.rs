@@ -2,19 +2,19 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `record.rs` | records and programs as data |
-//! | `fields.rs` | the declaration of their fields, from which bytes and text follow |
+//! | `record.rs`, `record/` | records and programs as data; a compute record in a file each: fields, ranges, accesses, values, work |
+//! | `fields.rs` | the declaration of the fields of tiles, transfers and stages, from which bytes and text follow |
 //! | `words.rs` | static data blocks and binaries |
 //! | `text.rs` | assembler and disassembler |
 //! | `access.rs` | the bytes that a record reads and writes |
 //! | `graph.rs` | happens-before, as vector clocks; deadlocks |
 //! | `shadow.rs` | the last accesses of each byte |
 //! | `check.rs` | the static check of a program |
-//! | `values/` | the values that records compute |
+//! | `values/` | the memories, tiles and stages |
 //! | `timing.rs`, `statistics.rs` | cycles and counts |
 //! | `simulate.rs` | the simulator |
 //! | `together.rs` | programs that run at once on disjoint clusters |
-//! | `rules.rs` | ranges of fields |
+//! | `rules.rs` | ranges of fields that records have in common |
 //! | `fault.rs` | reasons for which a program is rejected |
 //! | `machine.rs` | parameters of the machine |
 
@@ -39,10 +39,9 @@ mod words;
 pub use access::{RecordAccess, Runs, accesses};
 pub use check::{MAX_PRODUCTS, MAX_RANGES, check};
 pub use fault::{Fault, FaultClass, MemoryId, Position};
-pub use fields::FUNCTIONS;
 pub use machine::{ClusterMachine, MAX_CLUSTERS};
 pub use record::*;
 pub use rules::{MAX_TERMS, check_fields};
 pub use simulate::Simulator;
-pub use statistics::{Busy, CycleBounds, Lane, Span, Statistics, Tasks, Use};
+pub use statistics::{Busy, CycleBounds, Lane, Span, Statistics, Use};
 pub use words::{NAME, decode, encode};

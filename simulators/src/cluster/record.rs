@@ -1,5 +1,9 @@
 //! Records: transfers, synchronization, and calls of compute functions with their arguments.
 
+use super::rules::Rule;
+use super::values::StageValues;
+use crate::fields::{Fields, Visitor};
+
 /// An element type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Elem {
@@ -194,156 +198,200 @@ pub struct Window {
     pub first: [i32; 2],
 }
 
-/// A convolution. Output channel `k` reads the `group_in` input channels from `(k + skip) / group_out * group_in` on. Weights are
-/// `[output channels, kernel rows, kernel columns, group_in]`, in `elem` of the input for floats. Floats are summed in f32, in the order of
-/// kernel rows, kernel columns and channels, beginning with the bias; integers in i32.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Conv {
-    /// Number of the task in the whole program, the same in all clusters that do a part of it.
-    pub task: u32,
-    /// Input.
-    pub input: Tile,
-    /// Output.
-    pub output: Tile,
-    /// First byte of the weights.
-    pub weights: u32,
-    /// Type of the weights.
-    pub weights_elem: Elem,
-    /// First byte of the bias, f32 or i32, one for each output channel.
-    pub bias: Option<u32>,
-    /// The window.
-    pub window: Window,
-    /// Input channels of a group.
-    pub group_in: u32,
-    /// Output channels of a group.
-    pub group_out: u32,
-    /// Output channels of the first group before the first one of the tile.
-    pub skip: u32,
-    /// Zero point of the input, which is also the padding.
-    pub zero: i32,
-    /// Zero point of the weights.
-    pub weights_zero: i32,
-    /// Stages before the store.
-    pub stages: Stages,
+/// A compute record: a function of tiles in the memory of a cluster, in a file of its own.
+pub(super) trait Compute {
+    /// The functions of each value before it is stored.
+    fn stages(&self) -> Option<&Stages> {
+        None
+    }
+
+    /// Calls `f` with the first byte and the number of bytes of arrays of parameters that it reads, those of stages excepted.
+    fn parameters(&self, _f: &mut dyn FnMut(u32, u64)) {}
+
+    /// Whether the output may replace the input element by element.
+    fn is_elementwise(&self) -> bool {
+        false
+    }
+
+    /// Checks that each field is in its range.
+    fn check(&self) -> Rule;
+
+    /// Returns the values before the stages, `[rows, cols, channels]`.
+    fn values(&self, spm: &[u8]) -> StageValues;
+
+    /// Returns the work of an output of some elements, which limits what is executed.
+    fn work(&self, elements: u64) -> u64 {
+        elements
+    }
+
+    /// Returns the number of products, those with padding included.
+    fn products(&self) -> u64 {
+        0
+    }
 }
 
-/// A pool.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Pool {
-    /// Number of the task in the whole program, the same in all clusters that do a part of it.
-    pub task: u32,
-    /// Input.
-    pub input: Tile,
-    /// Output.
-    pub output: Tile,
-    /// The window.
-    pub window: Window,
-    /// Whether the largest element is computed; else the mean.
-    pub is_max: bool,
-    /// The number by which a sum is divided; 0 for the number of taps that are not padding.
-    pub divisor: u32,
-    /// Stages before the store.
-    pub stages: Stages,
+/// Declares the records: transfers and synchronization, and compute records by name and file.
+macro_rules! records_with_compute {
+    ($($(#[$doc:meta])* $Name:ident = $name:literal in $file:ident;)*) => {
+        $(mod $file; pub use $file::$Name;)*
+
+        /// A record: a function and its arguments. The cluster that executes it is `here`. A mask has bit `i` for cluster `i`.
+        #[derive(Clone, Copy, PartialEq, Debug)]
+        pub enum Record {
+            /// Begins a read from DDR into the same place of each cluster of the mask, in which `event` is then counted.
+            Fetch {
+                /// The copy.
+                transfer: Transfer,
+                /// Destinations.
+                clusters: u32,
+                /// Event.
+                event: u32,
+            },
+            /// Begins a write from here to DDR; `event` is then counted here.
+            Store {
+                /// The copy.
+                transfer: Transfer,
+                /// Event.
+                event: u32,
+            },
+            /// Begins a copy from here into the same place of each cluster of the mask, in which `event` is then counted.
+            Send {
+                /// The copy.
+                transfer: Transfer,
+                /// Destinations.
+                clusters: u32,
+                /// Event.
+                event: u32,
+            },
+            /// Counts `event` in each cluster of the mask.
+            Notify {
+                /// Destinations.
+                clusters: u32,
+                /// Event.
+                event: u32,
+            },
+            /// Waits until `event` has been counted `count` times here.
+            Wait {
+                /// Event.
+                event: u32,
+                /// Number of times.
+                count: u32,
+            },
+            $($(#[$doc])* $Name($Name),)*
+        }
+
+        /// The names of the functions. A function's id is its index, plus 1: zeros are no record.
+        pub const FUNCTIONS: &[&str] = &["fetch", "store", "send", "notify", "wait", $($name),*];
+
+        impl Record {
+            /// Returns the index of the function in [`FUNCTIONS`].
+            pub fn function(&self) -> usize {
+                let name = match self {
+                    Record::Fetch { .. } => return 0,
+                    Record::Store { .. } => return 1,
+                    Record::Send { .. } => return 2,
+                    Record::Notify { .. } => return 3,
+                    Record::Wait { .. } => return 4,
+                    $(Record::$Name(_) => $name,)*
+                };
+                FUNCTIONS.iter().position(|&function| function == name).unwrap_or(FUNCTIONS.len())
+            }
+
+            /// Returns the record of a function whose fields are zero; `None` for an index beyond [`FUNCTIONS`].
+            pub fn blank(function: usize) -> Option<Record> {
+                let transfer = Transfer::default();
+                let all = [
+                    Record::Fetch { transfer, clusters: 0, event: 0 },
+                    Record::Store { transfer, event: 0 },
+                    Record::Send { transfer, clusters: 0, event: 0 },
+                    Record::Notify { clusters: 0, event: 0 },
+                    Record::Wait { event: 0, count: 0 },
+                    $(Record::$Name($Name::default()),)*
+                ];
+                all.get(function).copied()
+            }
+
+            /// Visits the fields in order.
+            ///
+            /// # Errors
+            /// Those of the visitor.
+            pub fn visit_fields<V: Visitor>(&mut self, v: &mut V) -> Result<(), V::Error> {
+                match self {
+                    Record::Fetch { transfer, clusters, event } | Record::Send { transfer, clusters, event } => {
+                        transfer.visit("transfer", v)?;
+                        clusters.visit("clusters", v)?;
+                        event.visit("event", v)
+                    }
+                    Record::Store { transfer, event } => {
+                        transfer.visit("transfer", v)?;
+                        event.visit("event", v)
+                    }
+                    Record::Notify { clusters, event } => {
+                        clusters.visit("clusters", v)?;
+                        event.visit("event", v)
+                    }
+                    Record::Wait { event, count } => {
+                        event.visit("event", v)?;
+                        count.visit("count", v)
+                    }
+                    $(Record::$Name(compute) => compute.visit_fields(v),)*
+                }
+            }
+
+            /// Returns the compute record.
+            pub(super) fn compute(&self) -> Option<&dyn Compute> {
+                match self {
+                    $(Record::$Name(compute) => Some(compute),)*
+                    _ => None,
+                }
+            }
+
+            /// Returns the input of a compute record.
+            pub fn input(&self) -> Option<&Tile> {
+                match self {
+                    $(Record::$Name(compute) => Some(&compute.input),)*
+                    _ => None,
+                }
+            }
+
+            /// Returns the output of a compute record.
+            pub fn output(&self) -> Option<&Tile> {
+                match self {
+                    $(Record::$Name(compute) => Some(&compute.output),)*
+                    _ => None,
+                }
+            }
+
+            /// Returns the number of the task of a compute record.
+            pub fn task(&self) -> Option<u32> {
+                match self {
+                    $(Record::$Name(compute) => Some(compute.task),)*
+                    _ => None,
+                }
+            }
+
+            /// Returns the number of the task of a compute record, to change it.
+            pub(super) fn task_mut(&mut self) -> Option<&mut u32> {
+                match self {
+                    $(Record::$Name(compute) => Some(&mut compute.task),)*
+                    _ => None,
+                }
+            }
+        }
+    };
 }
 
-/// An elementwise function: the stages.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Map {
-    /// Number of the task in the whole program, the same in all clusters that do a part of it.
-    pub task: u32,
-    /// Input.
-    pub input: Tile,
-    /// Output, of the same extents.
-    pub output: Tile,
-    /// Stages before the store.
-    pub stages: Stages,
-}
-
-/// `exp(x - max) / sum`, over the channels of each row and column.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Softmax {
-    /// Number of the task in the whole program, the same in all clusters that do a part of it.
-    pub task: u32,
-    /// Input.
-    pub input: Tile,
-    /// Output, of the same extents.
-    pub output: Tile,
-}
-
-/// Local response normalization across channels: `x / (bias + alpha / size * sum of squares) ^ beta`. The input has the channels of the output,
-/// and `before` channels before them.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Lrn {
-    /// Number of the task in the whole program, the same in all clusters that do a part of it.
-    pub task: u32,
-    /// Input.
-    pub input: Tile,
-    /// Output.
-    pub output: Tile,
-    /// Channels of the input before the first one of the output.
-    pub before: u32,
-    /// Channels of a sum.
-    pub size: u32,
-    /// Factor of the sum.
-    pub alpha: f32,
-    /// Exponent.
-    pub beta: f32,
-    /// Summand.
-    pub bias: f32,
-}
-
-/// A record: a function and its arguments. The cluster that executes it is `here`. A mask has bit `i` for cluster `i`.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Record {
-    /// Begins a read from DDR into the same place of each cluster of the mask, in which `event` is then counted.
-    Fetch {
-        /// The copy.
-        transfer: Transfer,
-        /// Destinations.
-        clusters: u32,
-        /// Event.
-        event: u32,
-    },
-    /// Begins a write from here to DDR; `event` is then counted here.
-    Store {
-        /// The copy.
-        transfer: Transfer,
-        /// Event.
-        event: u32,
-    },
-    /// Begins a copy from here into the same place of each cluster of the mask, in which `event` is then counted.
-    Send {
-        /// The copy.
-        transfer: Transfer,
-        /// Destinations.
-        clusters: u32,
-        /// Event.
-        event: u32,
-    },
-    /// Counts `event` in each cluster of the mask.
-    Notify {
-        /// Destinations.
-        clusters: u32,
-        /// Event.
-        event: u32,
-    },
-    /// Waits until `event` has been counted `count` times here.
-    Wait {
-        /// Event.
-        event: u32,
-        /// Number of times.
-        count: u32,
-    },
+records_with_compute! {
     /// A convolution.
-    Conv(Conv),
+    Conv = "conv" in conv;
     /// A pool.
-    Pool(Pool),
+    Pool = "pool" in pool;
     /// An elementwise function.
-    Map(Map),
+    Map = "map" in map;
     /// A softmax.
-    Softmax(Softmax),
+    Softmax = "softmax" in softmax;
     /// A local response normalization.
-    Lrn(Lrn),
+    Lrn = "lrn" in lrn;
 }
 
 /// Consecutive bytes of DDR.

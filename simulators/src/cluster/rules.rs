@@ -1,11 +1,12 @@
 //! The ranges of fields, which need no memory to be checked.
 
-use super::{Conv, Elem, Lrn, Pool, Record, Scale, Stage, Stages, Tile, Window};
+use super::{Elem, Record, Scale, Stage, Stages, Tile, Window};
 
 /// Largest number of products in one sum, and of taps of a window.
 pub const MAX_TERMS: u64 = 1 << 22;
 
-type Rule = Result<(), &'static str>;
+/// The rule that is violated, if one is.
+pub(super) type Rule = Result<(), &'static str>;
 
 /// Checks that each field of a record is in its range; a program has `clusters` clusters.
 ///
@@ -22,31 +23,19 @@ pub fn check_fields(record: &Record, clusters: usize) -> Rule {
             (*mask != 0, "a mask has at least one cluster"),
             (u64::from(*mask) >> clusters == 0, "a mask has clusters of the program only"),
         ]),
-        Record::Store { .. } | Record::Wait { .. } => Ok(()),
-        Record::Conv(conv) => check_conv(conv),
-        Record::Pool(pool) => check_pool(pool),
-        Record::Map(map) => {
-            check_pair(&map.input, &map.output)?;
-            rules(&[(extents(&map.input) == extents(&map.output), "a map has the extents of its input")])?;
-            check_stages(&map.stages, &map.output, false)
-        }
-        Record::Softmax(softmax) => {
-            check_pair(&softmax.input, &softmax.output)?;
-            rules(&[(extents(&softmax.input) == extents(&softmax.output), "a softmax has the extents of its input")])
-        }
-        Record::Lrn(lrn) => check_lrn(lrn),
+        _ => record.compute().map_or(Ok(()), |compute| compute.check()),
     }
 }
 
-fn rules(rules: &[(bool, &'static str)]) -> Rule {
+pub(super) fn rules(rules: &[(bool, &'static str)]) -> Rule {
     rules.iter().find(|(holds, _)| !holds).map_or(Ok(()), |(_, rule)| Err(rule))
 }
 
-fn extents(tile: &Tile) -> [u32; 3] {
+pub(super) fn extents(tile: &Tile) -> [u32; 3] {
     [tile.rows, tile.cols, tile.channels]
 }
 
-fn check_pair(input: &Tile, output: &Tile) -> Rule {
+pub(super) fn check_pair(input: &Tile, output: &Tile) -> Rule {
     check_tile(input)?;
     check_tile(output)
 }
@@ -61,7 +50,7 @@ fn check_tile(tile: &Tile) -> Rule {
     ])
 }
 
-fn check_window(window: &Window, terms: u64) -> Rule {
+pub(super) fn check_window(window: &Window, terms: u64) -> Rule {
     let positive = |pair: [u32; 2]| pair.iter().all(|&n| n >= 1);
     let taps = u64::from(window.kernel[0]) * u64::from(window.kernel[1]);
     rules(&[
@@ -72,7 +61,7 @@ fn check_window(window: &Window, terms: u64) -> Rule {
 }
 
 /// Whether a zero point is a value of a type.
-fn is_value(zero: i32, elem: Elem) -> bool {
+pub(super) fn is_value(zero: i32, elem: Elem) -> bool {
     match elem {
         Elem::I8 => i8::try_from(zero).is_ok(),
         Elem::U8 => u8::try_from(zero).is_ok(),
@@ -80,56 +69,8 @@ fn is_value(zero: i32, elem: Elem) -> bool {
     }
 }
 
-fn check_conv(conv: &Conv) -> Rule {
-    check_pair(&conv.input, &conv.output)?;
-    rules(&[(conv.group_in >= 1 && conv.group_out >= 1, "a group has at least one channel")])?;
-    check_window(&conv.window, conv.group_in.into())?;
-    let last = (u64::from(conv.output.channels) - 1 + u64::from(conv.skip)) / u64::from(conv.group_out);
-    let is_float = conv.input.elem.is_float();
-    let is_same = conv.weights_elem == conv.input.elem;
-    rules(&[
-        (conv.skip < conv.group_out, "fewer output channels are skipped than a group has"),
-        (
-            (last + 1).saturating_mul(conv.group_in.into()) <= conv.input.channels.into(),
-            "the input has the channels of all groups",
-        ),
-        (
-            if is_float { is_same } else { !conv.weights_elem.is_float() },
-            "weights have the type of the input, or are bytes too",
-        ),
-        (is_value(conv.zero, conv.input.elem), "the zero point of the input is a value of its type, 0 for floats"),
-        (
-            is_value(conv.weights_zero, conv.weights_elem),
-            "the zero point of the weights is a value of their type, 0 for floats",
-        ),
-        (conv.weights.is_multiple_of(conv.weights_elem.bytes()), "elements are aligned to their size"),
-        (conv.bias.unwrap_or(0).is_multiple_of(4), "elements are aligned to their size"),
-    ])?;
-    check_stages(&conv.stages, &conv.output, !is_float)
-}
-
-fn check_pool(pool: &Pool) -> Rule {
-    check_pair(&pool.input, &pool.output)?;
-    check_window(&pool.window, 1)?;
-    rules(&[(pool.input.channels == pool.output.channels, "a pool has the channels of its input")])?;
-    check_stages(&pool.stages, &pool.output, false)
-}
-
-fn check_lrn(lrn: &Lrn) -> Rule {
-    check_pair(&lrn.input, &lrn.output)?;
-    let channels = u64::from(lrn.before) + u64::from(lrn.output.channels);
-    rules(&[
-        (lrn.size >= 1, "a sum has at least one channel"),
-        (
-            extents(&lrn.input)[..2] == extents(&lrn.output)[..2],
-            "a normalization has the rows and columns of its input",
-        ),
-        (channels <= lrn.input.channels.into(), "the input has the channels of the output and those before"),
-    ])
-}
-
 /// Checks stages; `sums` are integers, which the first stage turns into bytes.
-fn check_stages(stages: &Stages, output: &Tile, sums: bool) -> Rule {
+pub(super) fn check_stages(stages: &Stages, output: &Tile, sums: bool) -> Rule {
     let len = stages.iter().take_while(|stage| stage.is_some()).count();
     rules(&[
         (stages[len..].iter().all(Option::is_none), "no stage follows an absent one"),

@@ -60,21 +60,6 @@ pub struct Busy {
     pub issue: u64,
 }
 
-/// Numbers of tasks: a task has the same number in all clusters.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Tasks {
-    /// Convolutions.
-    pub conv: u64,
-    /// Pools.
-    pub pool: u64,
-    /// Elementwise functions.
-    pub map: u64,
-    /// Softmaxes.
-    pub softmax: u64,
-    /// Local response normalizations.
-    pub lrn: u64,
-}
-
 /// Lower bounds of the cycles of a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CycleBounds {
@@ -112,8 +97,10 @@ pub struct Statistics {
     pub ddr_busy: u64,
     /// Mean by largest work of the clusters in convolutions, 0 to 1: the sums over tasks. 1 without convolutions.
     pub balance: f64,
-    /// Numbers of tasks.
-    pub tasks: Tasks,
+    /// Number of tasks: a task has the same number in all clusters.
+    pub tasks: u64,
+    /// Number of those that are convolutions.
+    pub convolutions: u64,
     /// Lower bounds of the cycles.
     pub bounds: CycleBounds,
     /// The interval of each use by begin, if it was asked for.

@@ -10,7 +10,7 @@
 //!
 //! Fields are in the order of their declaration. `#` begins a comment.
 
-use super::fields::FUNCTIONS;
+use super::FUNCTIONS;
 use super::{MAX_CLUSTERS, Record};
 use crate::fields::text::{FieldTextParser, Printer, TextError, lines};
 use std::fmt::{self, Write};

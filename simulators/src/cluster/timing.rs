@@ -9,7 +9,8 @@ use super::access::{accesses, members};
 use super::bounds::memory;
 use super::check::peaks;
 use super::graph::Graph;
-use super::statistics::{Busy, CycleBounds, Lane, Span, Statistics, Tasks, Use};
+use super::record::Compute;
+use super::statistics::{Busy, CycleBounds, Lane, Span, Statistics, Use};
 use super::{ClusterMachine, ClusterProgram, Conv, Elem, Position, Record, Runs};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
@@ -75,7 +76,7 @@ impl ClusterMachine {
     /// Returns the cycles of the products of a convolution.
     pub fn product_cycles(&self, conv: &Conv) -> u64 {
         let rate = self.product_rate(conv.input.elem, conv.group_in);
-        Record::Conv(*conv).products().saturating_mul(100).div_ceil(rate)
+        conv.products().saturating_mul(100).div_ceil(rate)
     }
 
     /// Returns the cycles of a compute record, its start included; 0 of other records.
@@ -283,7 +284,7 @@ fn count(machine: &ClusterMachine, program: &ClusterProgram, statistics: &mut St
     let constants = program.constants.len() as u64;
     // Products and their cycles by task and cluster.
     let mut convs: BTreeMap<u32, BTreeMap<usize, [u64; 2]>> = BTreeMap::new();
-    let mut tasks: [BTreeSet<u32>; 5] = Default::default();
+    let mut tasks = BTreeSet::new();
     for (cluster, records) in program.records.iter().enumerate() {
         for record in records {
             count_bytes(record, constants, statistics);
@@ -291,13 +292,10 @@ fn count(machine: &ClusterMachine, program: &ClusterProgram, statistics: &mut St
                 let sums = convs.entry(conv.task).or_default().entry(cluster).or_default();
                 *sums = [sums[0] + record.products(), sums[1] + machine.product_cycles(conv)];
             }
-            if let Some(task) = record.task() {
-                tasks[record.function() - 5].insert(task);
-            }
+            tasks.extend(record.task());
         }
     }
-    let [conv, pool, map, softmax, lrn] = tasks.map(|set| set.len() as u64);
-    statistics.tasks = Tasks { conv, pool, map, softmax, lrn };
+    (statistics.tasks, statistics.convolutions) = (tasks.len() as u64, convs.len() as u64);
     let total = |i: usize| convs.values().flat_map(|task| task.values()).map(|sums| sums[i]).sum::<u64>();
     let slowest = |task: &BTreeMap<usize, [u64; 2]>, i: usize| task.values().map(|sums| sums[i]).max().unwrap_or(0);
     statistics.products = total(0);

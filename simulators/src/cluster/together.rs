@@ -96,11 +96,10 @@ impl Shift {
                 *event = event.checked_add(self.event)?;
             }
             Record::Wait { event, .. } => *event = event.checked_add(self.event)?,
-            Record::Conv(conv) => conv.task = conv.task.checked_add(self.task)?,
-            Record::Pool(pool) => pool.task = pool.task.checked_add(self.task)?,
-            Record::Map(map) => map.task = map.task.checked_add(self.task)?,
-            Record::Softmax(softmax) => softmax.task = softmax.task.checked_add(self.task)?,
-            Record::Lrn(lrn) => lrn.task = lrn.task.checked_add(self.task)?,
+            _ => {
+                let task = record.task_mut()?;
+                *task = task.checked_add(self.task)?;
+            }
         }
         Some(record)
     }

@@ -150,8 +150,8 @@ macro_rules! records {
     ($($ty:ident { $($field:ident),* $(; $list:ident)? })*) => {$(
         impl $ty {
             /// Visits the fields, without a group around them.
-            fn visit_fields<V: $crate::fields::Visitor>(&mut self, v: &mut V) -> Result<(), V::Error> {
-                $(self.$field.visit(stringify!($field), v)?;)*
+            pub(crate) fn visit_fields<V: $crate::fields::Visitor>(&mut self, v: &mut V) -> Result<(), V::Error> {
+                $($crate::fields::Fields::visit(&mut self.$field, stringify!($field), v)?;)*
                 $($crate::fields::visit_prefix(&mut self.$list, stringify!($list), v)?;)?
                 Ok(())
             }

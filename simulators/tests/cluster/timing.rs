@@ -44,7 +44,7 @@ fn a_fetch_takes_issue_rate_and_latency() {
     assert_eq!((statistics.ddr_bytes_read, statistics.parameter_bytes_read), (2400, 2400));
     // A map moves 2400 bytes to and fro at 16 ports of 32 bytes: 10 cycles.
     let statistics = time(vec![vec![fetch(2400, 0, 1, 0), wait(0, 1), map(0, 2400, 7)]]);
-    assert_eq!((statistics.cycles, statistics.bounds.critical_path, statistics.tasks.map), (720, 720, 1));
+    assert_eq!((statistics.cycles, statistics.bounds.critical_path, statistics.tasks), (720, 720, 1));
     let span = |lane, usage, index, task, begin, end| {
         let record = Position { cluster: 0, index };
         Span { lane, usage, record, task, begin, end }
@@ -166,7 +166,7 @@ fn balance_compares_the_parts_of_a_task() {
     records[3].push(conv(3, 5));
     let statistics = time(records);
     assert!((statistics.balance - 10.0 / 25.0).abs() < 1e-12, "{}", statistics.balance);
-    assert_eq!((statistics.tasks.conv, statistics.products), (2, 10 * 8 * 16));
+    assert_eq!((statistics.convolutions, statistics.products), (2, 10 * 8 * 16));
     assert_eq!(statistics.spm_peak[2], (1 << 14) + 8 * 16);
 }
 

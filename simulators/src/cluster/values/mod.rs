@@ -3,16 +3,16 @@
 //! A compute record reads all of its operands before it writes its output, so that the order inside of a record, which is chosen for
 //! speed, does not matter. The order of summation of floats is that of [`Conv`](super::Conv).
 
-mod conv;
-mod norm;
-mod pool;
 mod stages;
 mod tile;
 
 use super::access::members;
 use super::{Record, StridedBox, Transfer};
-use stages::{StageValues, apply};
-use tile::{load, store};
+use stages::apply;
+use tile::store;
+
+pub(super) use stages::StageValues;
+pub(super) use tile::{convert, load};
 
 /// The memories of all clusters, and DDR.
 pub(super) struct Memories<'a> {
@@ -71,20 +71,11 @@ fn each_run(transfer: &Transfer, place: &StridedBox, mut f: impl FnMut(usize, us
 
 /// Executes a compute record.
 fn compute(record: &Record, spm: &mut [u8]) {
-    let Some((input, output)) = record.input().zip(record.output()) else { return };
-    let values = match record {
-        Record::Conv(conv) => conv::sums(conv, spm),
-        Record::Pool(pool) => StageValues::Floats(pool::pool(pool, &load(input, spm))),
-        Record::Softmax(softmax) => StageValues::Floats(norm::softmax(softmax, load(input, spm))),
-        Record::Lrn(lrn) => StageValues::Floats(norm::lrn(lrn, &load(input, spm))),
-        _ => StageValues::Floats(load(input, spm)),
-    };
+    let Some((compute, output)) = record.compute().zip(record.output()) else { return };
+    let values = compute.values(spm);
     let stages = record.stages().into_iter().flatten().flatten();
     store(output, &apply(stages, values, output, spm), spm);
 }
-
-/// Largest number of elements of a padded input.
-const MAX_PADDED: u64 = 1 << 28;
 
 /// Returns the work of a record: products, elements or bytes.
 pub(super) fn work(record: &Record) -> u64 {
@@ -92,14 +83,6 @@ pub(super) fn work(record: &Record) -> u64 {
     if let Some(t) = record.transfer() {
         return product(&[t.rows, t.cols, t.bytes]);
     }
-    let Some(output) = record.output() else { return 1 };
-    let elements = product(&[output.rows, output.cols, output.channels]);
-    let factor = match record {
-        Record::Conv(conv) if conv::padded_elements(conv) > MAX_PADDED => return u64::MAX,
-        Record::Conv(_) => return record.products().saturating_add(elements),
-        Record::Pool(pool) => product(&pool.window.kernel),
-        Record::Lrn(lrn) => lrn.size.into(),
-        _ => 1,
-    };
-    elements.saturating_mul(factor)
+    let Some((compute, output)) = record.compute().zip(record.output()) else { return 1 };
+    compute.work(product(&[output.rows, output.cols, output.channels]))
 }

@@ -4,7 +4,7 @@ use super::super::{Elem, Scale, Stage, Tile};
 use super::tile::{floats, load};
 
 /// Values before the stages.
-pub(super) enum StageValues {
+pub(in crate::cluster) enum StageValues {
     /// Values of floats.
     Floats(Vec<f32>),
     /// Sums of a convolution of bytes.

@@ -4,7 +4,7 @@ use super::super::{Elem, Tile};
 use half::f16;
 
 /// Returns the elements of a tile.
-pub(super) fn load(tile: &Tile, spm: &[u8]) -> Vec<f32> {
+pub(in crate::cluster) fn load(tile: &Tile, spm: &[u8]) -> Vec<f32> {
     let mut out = Vec::with_capacity(tile.rows as usize * tile.cols as usize * tile.channels as usize);
     each_pixel(tile, |at| load_pixel(tile, spm, at, &mut out));
     out
@@ -32,7 +32,7 @@ fn load_pixel(tile: &Tile, spm: &[u8], at: usize, out: &mut Vec<f32>) {
 }
 
 /// Appends elements as floats.
-pub(super) fn convert(elem: Elem, bytes: &[u8], out: &mut Vec<f32>) {
+pub(in crate::cluster) fn convert(elem: Elem, bytes: &[u8], out: &mut Vec<f32>) {
     match elem {
         Elem::F32 => out.extend(bytes.as_chunks::<4>().0.iter().map(|&b| f32::from_le_bytes(b))),
         Elem::F16 => out.extend(bytes.as_chunks::<2>().0.iter().map(|&b| widened(u16::from_le_bytes(b)))),

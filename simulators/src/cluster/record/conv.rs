@@ -1,13 +1,113 @@
-//! Sums of convolutions.
+//! Convolutions.
 //!
 //! The input becomes a padded image of floats `[rows, cols, channels]`, minus its zero point, in which the taps of each output are runs
 //! at the same distances. Weights are packed to `[terms, LANES]`: a block accumulates `PIXELS` outputs of `LANES` channels in
 //! registers, which keeps the order of each sum. Differences of bytes are floats too: sums of [`EXACT`] products are exact in them and
 //! are added to integers, which is faster than integer products.
 
-use super::super::Conv;
-use super::stages::StageValues;
-use super::tile::{convert, load};
+use super::{Compute, Elem, Stages, Tile, Window};
+use crate::cluster::rules::{Rule, check_pair, check_stages, check_window, is_value, rules};
+use crate::cluster::values::{StageValues, convert, load};
+use crate::fields::records;
+
+/// A convolution. Output channel `k` reads the `group_in` input channels from `(k + skip) / group_out * group_in` on. Weights are
+/// `[output channels, kernel rows, kernel columns, group_in]`, in `elem` of the input for floats. Floats are summed in f32, in the order of
+/// kernel rows, kernel columns and channels, beginning with the bias; integers in i32.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Conv {
+    /// Number of the task in the whole program, the same in all clusters that do a part of it.
+    pub task: u32,
+    /// Input.
+    pub input: Tile,
+    /// Output.
+    pub output: Tile,
+    /// First byte of the weights.
+    pub weights: u32,
+    /// Type of the weights.
+    pub weights_elem: Elem,
+    /// First byte of the bias, f32 or i32, one for each output channel.
+    pub bias: Option<u32>,
+    /// The window.
+    pub window: Window,
+    /// Input channels of a group.
+    pub group_in: u32,
+    /// Output channels of a group.
+    pub group_out: u32,
+    /// Output channels of the first group before the first one of the tile.
+    pub skip: u32,
+    /// Zero point of the input, which is also the padding.
+    pub zero: i32,
+    /// Zero point of the weights.
+    pub weights_zero: i32,
+    /// Stages before the store.
+    pub stages: Stages,
+}
+
+records! {
+    Conv {
+        task, input, output, weights, weights_elem, bias, window, group_in, group_out, skip, zero, weights_zero; stages
+    }
+}
+
+impl Compute for Conv {
+    fn stages(&self) -> Option<&Stages> {
+        Some(&self.stages)
+    }
+
+    fn parameters(&self, f: &mut dyn FnMut(u32, u64)) {
+        let size = [self.weights_elem.bytes(), self.window.kernel[0], self.window.kernel[1], self.group_in];
+        let size = size.into_iter().fold(u64::from(self.output.channels), |n, size| n.saturating_mul(size.into()));
+        f(self.weights, size);
+        if let Some(bias) = self.bias {
+            f(bias, 4 * u64::from(self.output.channels));
+        }
+    }
+
+    fn check(&self) -> Rule {
+        check_pair(&self.input, &self.output)?;
+        rules(&[(self.group_in >= 1 && self.group_out >= 1, "a group has at least one channel")])?;
+        check_window(&self.window, self.group_in.into())?;
+        let last = (u64::from(self.output.channels) - 1 + u64::from(self.skip)) / u64::from(self.group_out);
+        let is_float = self.input.elem.is_float();
+        let is_same = self.weights_elem == self.input.elem;
+        rules(&[
+            (self.skip < self.group_out, "fewer output channels are skipped than a group has"),
+            (
+                (last + 1).saturating_mul(self.group_in.into()) <= self.input.channels.into(),
+                "the input has the channels of all groups",
+            ),
+            (
+                if is_float { is_same } else { !self.weights_elem.is_float() },
+                "weights have the type of the input, or are bytes too",
+            ),
+            (is_value(self.zero, self.input.elem), "the zero point of the input is a value of its type, 0 for floats"),
+            (
+                is_value(self.weights_zero, self.weights_elem),
+                "the zero point of the weights is a value of their type, 0 for floats",
+            ),
+            (self.weights.is_multiple_of(self.weights_elem.bytes()), "elements are aligned to their size"),
+            (self.bias.unwrap_or(0).is_multiple_of(4), "elements are aligned to their size"),
+        ])?;
+        check_stages(&self.stages, &self.output, !is_float)
+    }
+
+    fn values(&self, spm: &[u8]) -> StageValues {
+        sums(self, spm)
+    }
+
+    fn work(&self, elements: u64) -> u64 {
+        if padded_elements(self) > MAX_PADDED { u64::MAX } else { self.products().saturating_add(elements) }
+    }
+
+    fn products(&self) -> u64 {
+        let [ky, kx] = self.window.kernel;
+        let factors = [self.output.rows, self.output.cols, self.output.channels, ky, kx, self.group_in];
+        factors.into_iter().fold(1, |n: u64, factor| n.saturating_mul(factor.into()))
+    }
+}
+
+/// Largest number of elements of a padded input.
+const MAX_PADDED: u64 = 1 << 28;
 
 /// Outputs of a block.
 const PIXELS: usize = 4;
@@ -46,13 +146,13 @@ fn padded_extents(conv: &Conv) -> [u64; 2] {
 }
 
 /// Returns the number of elements of the padded input.
-pub(super) fn padded_elements(conv: &Conv) -> u64 {
+fn padded_elements(conv: &Conv) -> u64 {
     let [rows, cols] = padded_extents(conv);
     rows.saturating_mul(cols).saturating_mul(conv.input.channels.into())
 }
 
 /// Returns the sums of all outputs, `[rows, cols, channels]`, bias included.
-pub(super) fn sums(conv: &Conv, spm: &[u8]) -> StageValues {
+fn sums(conv: &Conv, spm: &[u8]) -> StageValues {
     let image = padded(conv, load(&conv.input, spm));
     let bias = conv.bias.map(|at| &spm[at as usize..at as usize + 4 * conv.output.channels as usize]);
     let bytes = bias.map(|bytes| bytes.as_chunks::<4>().0);

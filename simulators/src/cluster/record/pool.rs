@@ -1,6 +1,53 @@
 //! Pools: maxima and means of windows.
 
-use super::super::Pool;
+use super::{Compute, Stages, Tile, Window};
+use crate::cluster::rules::{Rule, check_pair, check_stages, check_window, rules};
+use crate::cluster::values::{StageValues, load};
+use crate::fields::records;
+
+/// A pool.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Pool {
+    /// Number of the task in the whole program, the same in all clusters that do a part of it.
+    pub task: u32,
+    /// Input.
+    pub input: Tile,
+    /// Output.
+    pub output: Tile,
+    /// The window.
+    pub window: Window,
+    /// Whether the largest element is computed; else the mean.
+    pub is_max: bool,
+    /// The number by which a sum is divided; 0 for the number of taps that are not padding.
+    pub divisor: u32,
+    /// Stages before the store.
+    pub stages: Stages,
+}
+
+records! {
+    Pool { task, input, output, window, is_max, divisor; stages }
+}
+
+impl Compute for Pool {
+    fn stages(&self) -> Option<&Stages> {
+        Some(&self.stages)
+    }
+
+    fn check(&self) -> Rule {
+        check_pair(&self.input, &self.output)?;
+        check_window(&self.window, 1)?;
+        rules(&[(self.input.channels == self.output.channels, "a pool has the channels of its input")])?;
+        check_stages(&self.stages, &self.output, false)
+    }
+
+    fn values(&self, spm: &[u8]) -> StageValues {
+        StageValues::Floats(pool(self, &load(&self.input, spm)))
+    }
+
+    fn work(&self, elements: u64) -> u64 {
+        self.window.kernel.iter().fold(elements, |n, &taps| n.saturating_mul(taps.into()))
+    }
+}
 
 /// The window of an output along an axis: positions in the input.
 fn taps(pool: &Pool, axis: usize, output: usize) -> impl Iterator<Item = usize> + use<> {
@@ -13,7 +60,7 @@ fn taps(pool: &Pool, axis: usize, output: usize) -> impl Iterator<Item = usize> 
 }
 
 /// Returns the pooled values of an input `[rows, cols, channels]`.
-pub(super) fn pool(pool: &Pool, input: &[f32]) -> Vec<f32> {
+fn pool(pool: &Pool, input: &[f32]) -> Vec<f32> {
     let (channels, width) = (pool.output.channels as usize, pool.input.cols as usize);
     let mut out = Vec::with_capacity(pool.output.rows as usize * pool.output.cols as usize * channels);
     let cols: Vec<Vec<usize>> = (0..pool.output.cols as usize).map(|x| taps(pool, 1, x).collect()).collect();
