@@ -218,7 +218,11 @@ impl Floats {
             Floats::Algebra | Floats::Reordered | Floats::Rounding | Floats::Quantized | Floats::Approximate => {
                 // 24 bits, which f32 represents exactly.
                 let part = random.next() >> 40;
-                let size = 0.25 + (part >> 1) as f64 / f64::from(1 << 22);
+                let mut size = 0.25 + (part >> 1) as f64 / f64::from(1 << 22);
+                // Some are quarters, which are often in the middle of two steps where they are rounded.
+                if (part >> 1) & 7 == 0 {
+                    size = (4.0 * size).round() / 4.0;
+                }
                 if part & 1 == 0 { size } else { -size }
             }
         }

@@ -147,3 +147,16 @@ fn a_kernel_is_its_function_and_an_entry() {
         .map(|item| (item.to_owned(), where_it_holds(&all, |text| has_word(text, &format!("{item}::INFO")))));
     check("kernel of", places);
 }
+
+#[test]
+fn a_compute_record_of_clusters_is_its_file_an_op_and_an_entry() {
+    let all: Vec<Source> = ["simulators/src/cluster", "machines/src/cluster"].into_iter().flat_map(sources).collect();
+    let records = all.iter().filter(|source| source.path.contains("simulators/src/cluster/record/"));
+    let names: Vec<&str> =
+        records.filter_map(|s| s.text.split("impl Compute for ").nth(1)?.split(' ').next()).collect();
+    assert!(names.len() >= 5, "few records are seen: {names:?}");
+    for name in names {
+        let files = where_it_holds(&all, |text| has_word(text, name) || has_word(text, &format!("{name}Op")));
+        assert!(files.len() <= 3, "'{name}' stands in {files:?}");
+    }
+}

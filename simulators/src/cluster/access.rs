@@ -2,7 +2,7 @@
 //!
 //! A compute record reads its whole tiles and arrays of parameters. A multicast writes the same bytes in each destination.
 
-use super::{Elem, MemoryId, Record, Stage, Stages, StridedBox, Tile, Transfer};
+use super::{ClusterMachine, Elem, MemoryId, Record, Stage, Stages, StridedBox, Tile, Transfer};
 use std::ops::Range;
 
 impl Elem {
@@ -293,6 +293,11 @@ impl Record {
     /// Returns the number of products of a convolution, those with padding included; 0 of other records.
     pub fn products(&self) -> u64 {
         self.compute().map_or(0, |compute| compute.products())
+    }
+
+    /// Returns the cycles of the products of a convolution on a machine; 0 of other records.
+    pub fn product_cycles(&self, machine: &ClusterMachine) -> u64 {
+        self.compute().map_or(0, |compute| compute.product_cycles(machine))
     }
 }
 

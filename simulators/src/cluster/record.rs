@@ -1,5 +1,6 @@
 //! Records: transfers, synchronization, and calls of compute functions with their arguments.
 
+use super::ClusterMachine;
 use super::rules::Rule;
 use super::values::StageValues;
 use crate::fields::{Fields, Visitor};
@@ -226,6 +227,11 @@ pub(super) trait Compute {
 
     /// Returns the number of products, those with padding included.
     fn products(&self) -> u64 {
+        0
+    }
+
+    /// Returns the cycles of the products.
+    fn product_cycles(&self, _machine: &ClusterMachine) -> u64 {
         0
     }
 }

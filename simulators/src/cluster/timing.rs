@@ -9,9 +9,8 @@ use super::access::{accesses, members};
 use super::bounds::memory;
 use super::check::peaks;
 use super::graph::Graph;
-use super::record::Compute;
 use super::statistics::{Busy, CycleBounds, Lane, Span, Statistics, Use};
-use super::{ClusterMachine, ClusterProgram, Conv, Elem, Position, Record, Runs};
+use super::{ClusterMachine, ClusterProgram, Elem, Position, Record, Runs};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 
@@ -73,12 +72,6 @@ impl ClusterMachine {
         u64::from(self.cores) * u64::from(rate) * u64::from(share)
     }
 
-    /// Returns the cycles of the products of a convolution.
-    pub fn product_cycles(&self, conv: &Conv) -> u64 {
-        let rate = self.product_rate(conv.input.elem, conv.group_in);
-        conv.products().saturating_mul(100).div_ceil(rate)
-    }
-
     /// Returns the cycles of a compute record, its start included; 0 of other records.
     pub fn compute_cycles(&self, record: &Record) -> u64 {
         let mut bytes = 0u64;
@@ -87,7 +80,7 @@ impl ClusterMachine {
         }
         accesses(record, 0, &mut |access| bytes = bytes.saturating_add(access.runs.total()));
         let moved = bytes.div_ceil(u64::from(self.port) * u64::from(self.cores));
-        let products = if let Record::Conv(conv) = record { self.product_cycles(conv) } else { 0 };
+        let products = record.product_cycles(self);
         u64::from(self.task).saturating_add(moved.max(products))
     }
 }
@@ -288,11 +281,12 @@ fn count(machine: &ClusterMachine, program: &ClusterProgram, statistics: &mut St
     for (cluster, records) in program.records.iter().enumerate() {
         for record in records {
             count_bytes(record, constants, statistics);
-            if let Record::Conv(conv) = record {
-                let sums = convs.entry(conv.task).or_default().entry(cluster).or_default();
-                *sums = [sums[0] + record.products(), sums[1] + machine.product_cycles(conv)];
+            let (Some(task), products) = (record.task(), record.products()) else { continue };
+            tasks.insert(task);
+            if products > 0 {
+                let sums = convs.entry(task).or_default().entry(cluster).or_default();
+                *sums = [sums[0] + products, sums[1] + record.product_cycles(machine)];
             }
-            tasks.extend(record.task());
         }
     }
     (statistics.tasks, statistics.convolutions) = (tasks.len() as u64, convs.len() as u64);

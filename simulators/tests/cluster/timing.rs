@@ -124,9 +124,12 @@ fn products_take_rate_share_and_start() {
     let machine = ClusterMachine::default();
     let products = |channels: u64| 64 * 64 * 9 * channels;
     // 16 cores; shares of 75, 65 and 50 percent.
-    assert_eq!(machine.product_cycles(&conv(128, Elem::F32)), products(128) / (16 * 8 * 3 / 4));
-    assert_eq!(machine.product_cycles(&conv(127, Elem::F16)), (products(127) * 100).div_ceil(16 * 64 * 65));
-    assert_eq!(machine.product_cycles(&conv(31, Elem::I8)), products(31) / (16 * 128 / 2));
+    assert_eq!(Record::Conv(conv(128, Elem::F32)).product_cycles(&machine), products(128) / (16 * 8 * 3 / 4));
+    assert_eq!(
+        Record::Conv(conv(127, Elem::F16)).product_cycles(&machine),
+        (products(127) * 100).div_ceil(16 * 64 * 65)
+    );
+    assert_eq!(Record::Conv(conv(31, Elem::I8)).product_cycles(&machine), products(31) / (16 * 128 / 2));
     let cycles = machine.compute_cycles(&Record::Conv(conv(128, Elem::F32)));
     assert_eq!(cycles, 300 + products(128) / 96);
     // With 1 channel the bytes take longer than the products: 9 * 64 weights, 64 inputs, 64 * 64 outputs and no bias.

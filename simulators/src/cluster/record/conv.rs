@@ -5,7 +5,7 @@
 //! registers, which keeps the order of each sum. Differences of bytes are floats too: sums of [`EXACT`] products are exact in them and
 //! are added to integers, which is faster than integer products.
 
-use super::{Compute, Elem, Stages, Tile, Window};
+use super::{ClusterMachine, Compute, Elem, Stages, Tile, Window};
 use crate::cluster::rules::{Rule, check_pair, check_stages, check_window, is_value, rules};
 use crate::cluster::values::{StageValues, convert, load};
 use crate::fields::records;
@@ -103,6 +103,11 @@ impl Compute for Conv {
         let [ky, kx] = self.window.kernel;
         let factors = [self.output.rows, self.output.cols, self.output.channels, ky, kx, self.group_in];
         factors.into_iter().fold(1, |n: u64, factor| n.saturating_mul(factor.into()))
+    }
+
+    fn product_cycles(&self, machine: &ClusterMachine) -> u64 {
+        let rate = machine.product_rate(self.input.elem, self.group_in);
+        self.products().saturating_mul(100).div_ceil(rate)
     }
 }
 

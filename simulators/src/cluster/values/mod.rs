@@ -1,7 +1,7 @@
 //! The values that records compute. Programs have passed the check: all accesses are in bounds.
 //!
 //! A compute record reads all of its operands before it writes its output, so that the order inside of a record, which is chosen for
-//! speed, does not matter. The order of summation of floats is that of [`Conv`](super::Conv).
+//! speed, does not matter. The order of summation of floats is that of convolutions.
 
 mod stages;
 mod tile;
