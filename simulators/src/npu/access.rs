@@ -1,6 +1,6 @@
 //! The bytes and accumulators that an instruction reads and writes, exactly.
 
-use super::{AddressSpace, Conv, Fault, FaultClass, Feature, NpuInst, NpuMachine, Post, Transfer};
+use super::{AddressSpace, Conv, Fault, FaultClass, Feature, NpuInst, NpuMachine, Transfer};
 use std::ops::Range;
 
 /// A set of addresses of one memory, as ascending ranges with gaps between them.
@@ -23,13 +23,13 @@ pub(super) struct MemorySizes {
 
 /// Collects ranges; neighbours in ascending order are merged at once.
 #[derive(Default)]
-struct Collector {
-    ranges: Vec<Range<u64>>,
+pub(super) struct Collector {
+    pub ranges: Vec<Range<u64>>,
     count: u64,
 }
 
 impl Collector {
-    fn push(&mut self, start: u64, len: u64) {
+    pub fn push(&mut self, start: u64, len: u64) {
         self.count += len;
         match self.ranges.last_mut() {
             Some(last) if last.end == start => last.end += len,
@@ -38,7 +38,7 @@ impl Collector {
     }
 
     /// Returns the set; `None` if an address was pushed twice and `once` is set.
-    fn finish(mut self, once: bool) -> Option<Vec<Range<u64>>> {
+    pub fn finish(mut self, once: bool) -> Option<Vec<Range<u64>>> {
         self.ranges.sort_unstable_by_key(|r| r.start);
         self.ranges.dedup_by(|next, last| {
             let joins = next.start <= last.end;
@@ -63,36 +63,7 @@ pub(super) fn accesses(
     at: usize,
 ) -> Result<Vec<AccessSet>, Fault> {
     let overlap = |reason| Fault::new(FaultClass::Overlap, at, reason);
-    let list = match inst {
-        NpuInst::Load(t) => {
-            check_bytes(t.run, &t.counts, sizes.sram, at)?;
-            vec![
-                read(AddressSpace::Ddr, false, runs(t.ddr, t.run, &t.counts, &t.ddr_strides)),
-                write(AddressSpace::Sram, runs(t.sram, t.run, &t.counts, &t.sram_strides))
-                    .ok_or(overlap("a load writes a byte twice"))?,
-            ]
-        }
-        NpuInst::Store(t) => {
-            check_bytes(t.run, &t.counts, sizes.ddr, at)?;
-            vec![
-                read(AddressSpace::Sram, false, runs(t.sram, t.run, &t.counts, &t.sram_strides)),
-                write(AddressSpace::Ddr, runs(t.ddr, t.run, &t.counts, &t.ddr_strides))
-                    .ok_or(overlap("a store writes a byte twice"))?,
-            ]
-        }
-        NpuInst::Move(m) => {
-            check_bytes(m.slice, &m.counts, sizes.sram, at)?;
-            vec![
-                read(AddressSpace::Sram, false, runs(m.from, m.slice, &m.counts, &m.from_strides)),
-                write(AddressSpace::Sram, runs(m.to, m.slice, &m.counts, &m.to_strides))
-                    .ok_or(overlap("a move writes a byte twice"))?,
-            ]
-        }
-        NpuInst::Conv(conv) => conv_accesses(machine, conv, false, sizes, at)?,
-        NpuInst::DwConv(conv) => conv_accesses(machine, conv, true, sizes, at)?,
-        NpuInst::Post(post) => post_accesses(machine, post, sizes, at)?,
-        NpuInst::Signal { .. } | NpuInst::Wait { .. } | NpuInst::End => Vec::new(),
-    };
+    let list = inst.operation(|operation| operation.accesses(machine, sizes, at)).unwrap_or(Ok(Vec::new()))?;
     for access in &list {
         let size = match access.memory {
             AddressSpace::Sram => sizes.sram,
@@ -105,7 +76,7 @@ pub(super) fn accesses(
         }
     }
     let [reads @ .., output] = &list[..] else { return Ok(list) };
-    let in_place = matches!(inst, NpuInst::Post(p) if p.residual.is_some_and(|r| r.feature == p.output));
+    let in_place = inst.operation(|operation| operation.replaces_third()).unwrap_or(false);
     for (i, other) in reads.iter().enumerate().filter(|(_, r)| r.memory == output.memory && !r.writes) {
         let is_in_place = (in_place && i == 2) || output.memory == AddressSpace::Accumulators;
         if let Some(address) = first_common(&other.ranges, &output.ranges).filter(|_| !is_in_place) {
@@ -115,11 +86,11 @@ pub(super) fn accesses(
     Ok(list)
 }
 
-fn read(memory: AddressSpace, uses: bool, ranges: Collector) -> AccessSet {
+pub(super) fn read(memory: AddressSpace, uses: bool, ranges: Collector) -> AccessSet {
     AccessSet { memory, writes: false, uses, ranges: ranges.finish(false).unwrap_or_default() }
 }
 
-fn write(memory: AddressSpace, ranges: Collector) -> Option<AccessSet> {
+pub(super) fn write(memory: AddressSpace, ranges: Collector) -> Option<AccessSet> {
     Some(AccessSet { memory, writes: true, uses: false, ranges: ranges.finish(true)? })
 }
 
@@ -135,7 +106,7 @@ fn first_common(a: &[Range<u64>], b: &[Range<u64>]) -> Option<u64> {
 }
 
 /// Rejects more bytes than the target holds, before they are enumerated.
-fn check_bytes(run: u32, counts: &[u32], size: u64, at: usize) -> Result<(), Fault> {
+pub(super) fn check_bytes(run: u32, counts: &[u32], size: u64, at: usize) -> Result<(), Fault> {
     let total = counts.iter().try_fold(u64::from(run), |n, &c| n.checked_mul(c.into()));
     match total {
         Some(total) if total <= size => Ok(()),
@@ -159,7 +130,7 @@ pub(super) fn offset<const N: usize>(index: [u64; N], strides: &[u32; N]) -> u64
     index.iter().zip(strides).map(|(&i, &s)| i * u64::from(s)).sum()
 }
 
-fn runs<const N: usize>(base: u32, run: u32, counts: &[u32; N], strides: &[u32; N]) -> Collector {
+pub(super) fn runs<const N: usize>(base: u32, run: u32, counts: &[u32; N], strides: &[u32; N]) -> Collector {
     let mut out = Collector::default();
     for_each_run(counts, |index| out.push(u64::from(base) + offset(index, strides), run.into()));
     out
@@ -200,7 +171,7 @@ impl Feature {
 }
 
 /// Collects the bytes of a feature at some rows and columns.
-fn feature_bytes(out: &mut Collector, feature: &Feature, rows: &[u64], cols: &[u64], channels: u64) {
+pub(super) fn feature_bytes(out: &mut Collector, feature: &Feature, rows: &[u64], cols: &[u64], channels: u64) {
     // The smaller stride is inside, so that runs are neighbours.
     for &h in rows {
         let row = u64::from(feature.base) + feature.row_offset(h);
@@ -225,7 +196,7 @@ fn feature_bytes(out: &mut Collector, feature: &Feature, rows: &[u64], cols: &[u
 }
 
 /// Returns the coordinates below `extent` that a window touches along one axis, ascending.
-fn touched(conv: &Conv, axis: usize) -> Vec<u64> {
+pub(super) fn touched(conv: &Conv, axis: usize) -> Vec<u64> {
     let (outputs, extent) = if axis == 0 { (conv.rows, conv.height) } else { (conv.cols, conv.width) };
     let mut hit = vec![false; extent.into()];
     for o in 0..outputs {
@@ -295,7 +266,7 @@ impl super::Weights {
 }
 
 /// Returns the accumulators of a result.
-fn accumulators(machine: &NpuMachine, acc: u32, positions: u64, kernels: u16) -> Collector {
+pub(super) fn accumulators(machine: &NpuMachine, acc: u32, positions: u64, kernels: u16) -> Collector {
     let (unit, kernels) = (u64::from(machine.kernels), u64::from(kernels));
     let (full, tail) = (kernels / unit, kernels % unit);
     let mut out = Collector::default();
@@ -307,7 +278,13 @@ fn accumulators(machine: &NpuMachine, acc: u32, positions: u64, kernels: u16) ->
     out
 }
 
-fn check_accumulators(machine: &NpuMachine, acc: u32, positions: u64, kernels: u16, at: usize) -> Result<(), Fault> {
+pub(super) fn check_accumulators(
+    machine: &NpuMachine,
+    acc: u32,
+    positions: u64,
+    kernels: u16,
+    at: usize,
+) -> Result<(), Fault> {
     let unit = u64::from(machine.kernels);
     let padded = positions.saturating_mul(u64::from(kernels).div_ceil(unit)).saturating_mul(unit);
     if padded.saturating_add(acc.into()) <= machine.accumulators.into() {
@@ -318,7 +295,7 @@ fn check_accumulators(machine: &NpuMachine, acc: u32, positions: u64, kernels: u
 }
 
 /// Collects the bytes of a tap's weights: blocks with the smaller stride inside, and in them rows of depth values.
-fn weight_bytes(out: &mut Collector, conv: &Conv, tap: u64) {
+pub(super) fn weight_bytes(out: &mut Collector, conv: &Conv, tap: u64) {
     let (w, kernels, depth) = (&conv.weights, u64::from(conv.kernels), u64::from(conv.depth));
     let (tile_k, tile_d) = (u64::from(w.tile_k), u64::from(w.tile_d));
     let (kernel_blocks, depth_blocks) = (kernels.div_ceil(tile_k), depth.div_ceil(tile_d));
@@ -333,69 +310,6 @@ fn weight_bytes(out: &mut Collector, conv: &Conv, tap: u64) {
     } else {
         (0..kernel_blocks).for_each(|k| (0..depth_blocks).for_each(|d| block(k, d)));
     }
-}
-
-fn conv_accesses(
-    machine: &NpuMachine,
-    conv: &Conv,
-    dw: bool,
-    sizes: MemorySizes,
-    at: usize,
-) -> Result<Vec<AccessSet>, Fault> {
-    check_accumulators(machine, conv.acc, conv.positions(), conv.kernels, at)?;
-    let channels = if dw { conv.kernels } else { conv.depth };
-    let (rows, cols) = (touched(conv, 0), touched(conv, 1));
-    let mut feature = Collector::default();
-    feature_bytes(&mut feature, &conv.feature, &rows, &cols, channels.into());
-    let mut weights = Collector::default();
-    for y in 0..conv.kernel[0].into() {
-        for x in 0..conv.kernel[1].into() {
-            weight_bytes(&mut weights, conv, u64::from(conv.weights.base) + conv.weights.tap_offset(y, x));
-            // Repeated weights, as of pooling, are the same ranges again.
-            if weights.ranges.len() > 1 << 16 {
-                weights.ranges = std::mem::take(&mut weights).finish(false).unwrap_or_default();
-                if weights.ranges.last().is_some_and(|r| r.end > sizes.sram) {
-                    return Err(Fault::new(FaultClass::Bounds, at, "an access ends beyond the memory"));
-                }
-            }
-        }
-    }
-    let mut list = vec![read(AddressSpace::Sram, true, feature), read(AddressSpace::Sram, true, weights)];
-    let result = || accumulators(machine, conv.acc, conv.positions(), conv.kernels);
-    if conv.accumulate {
-        list.push(read(AddressSpace::Accumulators, true, result()));
-    }
-    list.extend(write(AddressSpace::Accumulators, result()));
-    Ok(list)
-}
-
-fn post_accesses(machine: &NpuMachine, post: &Post, sizes: MemorySizes, at: usize) -> Result<Vec<AccessSet>, Fault> {
-    let positions = u64::from(post.rows) * u64::from(post.cols);
-    check_accumulators(machine, post.acc, positions, post.kernels, at)?;
-    check_bytes(1, &[post.rows.into(), post.cols.into(), post.kernels.into()], sizes.sram, at)?;
-    let (rows, cols): (Vec<u64>, Vec<u64>) = ((0..post.rows.into()).collect(), (0..post.cols.into()).collect());
-    let of_kernels = |first: u32, stride: u32, len: u64| {
-        let mut out = Collector::default();
-        let kernels = if stride == 0 { 1 } else { u64::from(post.kernels) };
-        (0..kernels).for_each(|k| out.push(u64::from(first) + k * u64::from(stride), len));
-        read(AddressSpace::Sram, true, out)
-    };
-    let acc = accumulators(machine, post.acc, positions, post.kernels);
-    let mut list = vec![read(AddressSpace::Accumulators, true, acc), of_kernels(post.params, post.param_stride, 12)];
-    // The residual is the third, which may be where the result is.
-    if let Some(residual) = &post.residual {
-        let mut out = Collector::default();
-        feature_bytes(&mut out, &residual.feature, &rows, &cols, post.kernels.into());
-        list.push(read(AddressSpace::Sram, true, out));
-    }
-    if let Some(table) = post.table {
-        list.push(of_kernels(table, post.table_stride, 256));
-    }
-    let mut output = Collector::default();
-    feature_bytes(&mut output, &post.output, &rows, &cols, post.kernels.into());
-    let twice = Fault::new(FaultClass::Overlap, at, "a post writes a byte twice");
-    list.push(write(AddressSpace::Sram, output).ok_or(twice)?);
-    Ok(list)
 }
 
 /// Returns the contiguous runs of a transfer in DDR, adjacent ones merged, as addresses and lengths.

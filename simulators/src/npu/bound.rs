@@ -2,6 +2,7 @@
 
 use super::access::for_each_ddr_run;
 use super::cost::CostCache;
+use super::instruction::ArrayProducts;
 use super::{NpuInst, NpuMachine, Unit};
 use rustc_hash::FxHashSet;
 use std::ops::Range;
@@ -60,12 +61,9 @@ impl ProgramBounds {
 
 fn products(machine: &NpuMachine, program: &[NpuInst]) -> u64 {
     let (mut dense, mut depthwise) = (0u64, 0u64);
-    for inst in program {
-        match inst {
-            NpuInst::Conv(conv) => dense = dense.saturating_add(conv.macs()),
-            NpuInst::DwConv(conv) => depthwise = depthwise.saturating_add(conv.macs()),
-            _ => {}
-        }
+    for products in program.iter().filter_map(NpuInst::products) {
+        let sum = if products.is_depthwise { &mut depthwise } else { &mut dense };
+        *sum = u64::saturating_add(*sum, products.macs);
     }
     dense.div_ceil(machine.macs()) + depthwise.div_ceil(machine.macs() / u64::from(machine.depth))
 }
@@ -82,30 +80,28 @@ fn with_memory(machine: &NpuMachine, program: &[NpuInst], constants: u64) -> u64
     // The largest start of a convolution, less the time of the constants before it.
     let mut begin: Option<i128> = None;
     for inst in program {
-        match inst {
-            NpuInst::Load(t) if u64::from(t.ddr) < constants && t.counts == [1; 3] => {
-                let (at, end) = (u64::from(t.sram), u64::from(t.sram) + u64::from(t.run));
-                unused.retain(|&(from, to)| to <= at || end <= from);
-                if seen.insert(t.ddr) {
-                    unused.push((at, end));
-                }
+        if let Some(t) = inst.transfer().filter(|_| inst.unit() == Some(Unit::Load))
+            && u64::from(t.ddr) < constants
+            && t.counts == [1; 3]
+        {
+            let (at, end) = (u64::from(t.sram), u64::from(t.sram) + u64::from(t.run));
+            unused.retain(|&(from, to)| to <= at || end <= from);
+            if seen.insert(t.ddr) {
+                unused.push((at, end));
             }
-            NpuInst::Conv(conv) | NpuInst::DwConv(conv) => {
-                let weights = conv.weights.extent(conv);
-                let before = used;
-                unused.retain(|&(from, to)| {
-                    let is_used = from < weights.end && weights.start < to;
-                    used += if is_used { to - from } else { 0 };
-                    !is_used
-                });
-                let cycles = |bytes: u64| i128::from(bytes * 4 / rate);
-                let earliest = begin.map_or(0, |begin| begin + cycles(used) - cycles(sram));
-                start = start.max(u64::try_from(earliest).unwrap_or(0));
-                begin = begin.max(Some(i128::from(start) - cycles(before)));
-                start += conv.macs() / lanes[usize::from(matches!(inst, NpuInst::DwConv(_)))];
-            }
-            _ => {}
         }
+        let Some(ArrayProducts { macs, is_depthwise, weights }) = inst.products() else { continue };
+        let before = used;
+        unused.retain(|&(from, to)| {
+            let is_used = from < weights.end && weights.start < to;
+            used += if is_used { to - from } else { 0 };
+            !is_used
+        });
+        let cycles = |bytes: u64| i128::from(bytes * 4 / rate);
+        let earliest = begin.map_or(0, |begin| begin + cycles(used) - cycles(sram));
+        start = start.max(u64::try_from(earliest).unwrap_or(0));
+        begin = begin.max(Some(i128::from(start) - cycles(before)));
+        start += macs / lanes[usize::from(is_depthwise)];
     }
     start
 }
@@ -130,8 +126,8 @@ fn in_turn(machine: &NpuMachine, program: &[NpuInst]) -> u64 {
 fn accessed(program: &[NpuInst], unit: Unit, end: u64) -> (Vec<Range<u64>>, u64) {
     let (mut all, mut most, mut sum) = (Vec::new(), 1 << 16, 0);
     for inst in program.iter().filter(|inst| inst.unit() == Some(unit)) {
-        if let NpuInst::Load(t) | NpuInst::Store(t) = inst {
-            for_each_ddr_run(t, |start, len| {
+        if let Some(t) = inst.transfer() {
+            for_each_ddr_run(&t, |start, len| {
                 sum += length(&(start..(start + len).min(end)));
                 all.push(start..start + len);
                 if all.len() > most {

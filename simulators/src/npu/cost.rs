@@ -7,9 +7,8 @@
 //!
 //! The cost of a group depends on its addresses modulo `word_bytes * banks` only, so equal sums are computed once.
 
-use super::access::for_each_ddr_run;
 use super::machine::MAX_BANKS;
-use super::{Conv, Feature, NpuInst, NpuMachine, Post, Transfer, check};
+use super::{Conv, Feature, NpuInst, NpuMachine, check};
 use rustc_hash::FxHashMap;
 
 /// The cost of an instruction.
@@ -38,18 +37,7 @@ pub fn cost(machine: &NpuMachine, inst: &NpuInst) -> Cost {
     if machine.check().is_err() || check(machine, inst).is_err() || !is_bounded(machine, inst) {
         return Cost::default();
     }
-    match inst {
-        NpuInst::Load(t) => transfer_cost(machine, t, machine.read_latency),
-        NpuInst::Store(t) => transfer_cost(machine, t, machine.write_latency),
-        NpuInst::Move(m) => {
-            let slices = m.counts.iter().fold(1u64, |n, &c| n.saturating_mul(c.into()));
-            Cost { cycles: slices.saturating_add(machine.move_start.into()), ..Cost::default() }
-        }
-        NpuInst::Conv(conv) => ArrayCost::new(machine, conv, false).total(),
-        NpuInst::DwConv(conv) => ArrayCost::new(machine, conv, true).total(),
-        NpuInst::Post(post) => post_cost(machine, post),
-        NpuInst::Signal { .. } | NpuInst::Wait { .. } | NpuInst::End => Cost::default(),
-    }
+    inst.operation(|operation| operation.cost(machine)).unwrap_or_default()
 }
 
 /// Costs of instructions, those of equal shape and alignment once.
@@ -66,72 +54,23 @@ impl<'a> CostCache<'a> {
     /// Returns the cost of a valid instruction, as [`cost`].
     pub(super) fn of(&mut self, inst: &NpuInst) -> Cost {
         let machine = self.machine;
-        *self.known.entry(aligned(machine, inst)).or_insert_with(|| cost(machine, inst))
+        *self.known.entry(inst.aligned(machine)).or_insert_with(|| cost(machine, inst))
     }
-}
-
-/// Returns an instruction of the same cost whose addresses are reduced to their alignment.
-fn aligned(machine: &NpuMachine, inst: &NpuInst) -> NpuInst {
-    let mut inst = *inst;
-    let span = machine.word_bytes * machine.banks;
-    match &mut inst {
-        NpuInst::Load(t) | NpuInst::Store(t) => (t.ddr, t.sram) = (t.ddr % machine.burst, 0),
-        NpuInst::Move(m) => (m.from, m.to) = (0, 0),
-        NpuInst::Conv(conv) | NpuInst::DwConv(conv) => {
-            conv.feature.base %= span;
-            conv.weights.base %= span;
-            conv.acc = 0;
-        }
-        NpuInst::Post(post) => {
-            (post.acc, post.params, post.table, post.output.base) = (0, 0, None, 0);
-            if let Some(residual) = &mut post.residual {
-                residual.feature.base %= span;
-            }
-        }
-        NpuInst::Signal { .. } | NpuInst::Wait { .. } | NpuInst::End => {}
-    }
-    inst
 }
 
 /// Whether the cost takes bounded time: fields come from files. The simulator rejects other instructions.
 pub(super) fn is_bounded(machine: &NpuMachine, inst: &NpuInst) -> bool {
-    match inst {
-        NpuInst::Load(t) | NpuInst::Store(t) => {
-            t.counts.iter().try_fold(1u64, |n, &c| n.checked_mul(c.into())).is_some_and(|runs| runs <= MAX_STEPS)
-        }
-        NpuInst::Conv(conv) | NpuInst::DwConv(conv) => {
-            let taps = u64::from(conv.kernel[0]) * u64::from(conv.kernel[1]);
-            let unit = |n: u16, unit: u32| u64::from(n).div_ceil(unit.into());
-            let (kernels, depths) = (unit(conv.kernels, machine.kernels), unit(conv.depth, machine.depth));
-            let channels = if matches!(inst, NpuInst::DwConv(_)) { kernels } else { depths };
-            let steps = (kernels * depths).saturating_add(conv.positions() * channels);
-            conv.positions() <= machine.accumulators.into() && taps.saturating_mul(steps) <= MAX_STEPS
-        }
-        NpuInst::Post(post) => {
-            let items =
-                u64::from(post.rows) * u64::from(post.cols) * u64::from(post.kernels).div_ceil(machine.kernels.into());
-            items <= u64::from(machine.accumulators)
-        }
-        NpuInst::Move(_) | NpuInst::Signal { .. } | NpuInst::Wait { .. } | NpuInst::End => true,
-    }
+    inst.operation(|operation| operation.is_bounded(machine)).unwrap_or(true)
 }
 
 /// Largest number of runs, or of groups and blocks, of an instruction.
-const MAX_STEPS: u64 = 1 << 26;
-
-fn transfer_cost(machine: &NpuMachine, t: &Transfer, latency: u32) -> Cost {
-    let (burst, mut bursts) = (u64::from(machine.burst), 0);
-    for_each_ddr_run(t, |start, len| bursts += (start + len).div_ceil(burst) - start / burst);
-    let ddr_bytes = bursts * burst;
-    let cycles = (ddr_bytes * 4).div_ceil(machine.ddr_rate.into());
-    Cost { cycles, latency: latency.into(), ddr_bytes, ..Cost::default() }
-}
+pub(super) const MAX_STEPS: u64 = 1 << 26;
 
 /// Words per bank.
 type BankCounts = [u32; MAX_BANKS];
 
 /// Distinct words of a group of accesses, counted by bank.
-struct BankedWords {
+pub(super) struct BankedWords {
     shift: u32,
     bank_mask: u64,
     seen: Vec<u64>,
@@ -139,17 +78,17 @@ struct BankedWords {
 }
 
 impl BankedWords {
-    fn new(machine: &NpuMachine) -> BankedWords {
+    pub fn new(machine: &NpuMachine) -> BankedWords {
         let (shift, bank_mask) = (machine.word_bytes.trailing_zeros(), u64::from(machine.banks) - 1);
         BankedWords { shift, bank_mask, seen: Vec::new(), counts: [0; MAX_BANKS] }
     }
 
-    fn clear(&mut self) {
+    pub fn clear(&mut self) {
         self.seen.clear();
         self.counts = [0; MAX_BANKS];
     }
 
-    fn add(&mut self, start: u64, len: u64) {
+    pub fn add(&mut self, start: u64, len: u64) {
         for word in start >> self.shift..=(start + len - 1) >> self.shift {
             // Neighbours share a word most often.
             if !self.seen.iter().rev().any(|&w| w == word) {
@@ -159,7 +98,7 @@ impl BankedWords {
         }
     }
 
-    fn cost(&self) -> u64 {
+    pub fn cost(&self) -> u64 {
         largest(&self.counts)
     }
 }
@@ -170,8 +109,8 @@ fn largest(counts: &BankCounts) -> u64 {
 
 /// Offset of a block and its contiguous runs relative to it.
 #[derive(Clone, PartialEq, Eq, Hash)]
-struct BlockPattern {
-    runs: Vec<(u64, u64)>,
+pub(super) struct BlockPattern {
+    pub runs: Vec<(u64, u64)>,
 }
 
 /// Divides `0..extent` into blocks; returns for each its first offset and its pattern, an index into the list of patterns.
@@ -194,12 +133,12 @@ fn blocks(extent: u64, block: u64, offset_runs: impl Fn(u64, u64) -> Vec<(u64, u
 }
 
 #[derive(Default)]
-struct AccessBlocks {
-    list: Vec<(u64, usize)>,
-    patterns: Vec<BlockPattern>,
+pub(super) struct AccessBlocks {
+    pub list: Vec<(u64, usize)>,
+    pub patterns: Vec<BlockPattern>,
 }
 
-fn channel_blocks(feature: &Feature, channels: u64, block: u64) -> AccessBlocks {
+pub(super) fn channel_blocks(feature: &Feature, channels: u64, block: u64) -> AccessBlocks {
     blocks(channels, block, |start, end| {
         let mut runs: Vec<(u64, u64)> = Vec::new();
         feature.for_each_channel_run(start..end, |_, offset, len| match runs.last_mut() {
@@ -217,7 +156,7 @@ struct GroupSum {
     first: BankCounts,
 }
 
-struct ArrayCost<'a> {
+pub(super) struct ArrayCost<'a> {
     machine: &'a NpuMachine,
     conv: &'a Conv,
     /// Bytes after which banks repeat.
@@ -251,7 +190,7 @@ struct Groups {
 const GUARD: u64 = 1 << 48;
 
 impl<'a> ArrayCost<'a> {
-    fn new(machine: &'a NpuMachine, conv: &'a Conv, dw: bool) -> Self {
+    pub fn new(machine: &'a NpuMachine, conv: &'a Conv, dw: bool) -> Self {
         let (kernel_block, depth_block) = (u64::from(machine.kernels), u64::from(machine.depth));
         let (extent, block) = if dw { (conv.kernels, kernel_block) } else { (conv.depth, depth_block) };
         let w = conv.weights;
@@ -275,7 +214,7 @@ impl<'a> ArrayCost<'a> {
         }
     }
 
-    fn total(mut self) -> Cost {
+    pub fn total(mut self) -> Cost {
         let conv = self.conv;
         let groups = conv.positions().div_ceil(self.machine.positions.into());
         let mut cost = Cost::default();
@@ -401,33 +340,4 @@ impl<'a> ArrayCost<'a> {
             (self.words.seen.len() as u64, self.words.counts)
         })
     }
-}
-
-/// Returns the cycles of a requantization. The pipe takes `post_width` values per cycle, in blocks of kernels of consecutive positions.
-/// The same groups of a residual are read at the same time; a word beyond one per bank and cycle is a stall.
-fn post_cost(machine: &NpuMachine, post: &Post) -> Cost {
-    let (unit, width) = (u64::from(machine.kernels), u64::from(machine.post_width));
-    let positions = u64::from(post.rows) * u64::from(post.cols);
-    let items = positions * u64::from(post.kernels).div_ceil(unit);
-    let mut cost = Cost::default();
-    if let Some(residual) = &post.residual {
-        let blocks = channel_blocks(&residual.feature, post.kernels.into(), unit);
-        let (per_group, budget) = ((width / unit).max(1), unit.div_ceil(width));
-        let mut words = BankedWords::new(machine);
-        let mut at = 0;
-        for &(offset, pattern) in &blocks.list {
-            for p in 0..positions {
-                let (h, w) = (p / u64::from(post.cols), p % u64::from(post.cols));
-                let base = residual.feature.address(h, w, 0) + offset;
-                blocks.patterns[pattern].runs.iter().for_each(|&(start, len)| words.add(base + start, len));
-                at += 1;
-                if at % per_group == 0 || at == items {
-                    cost.bank_stalls += words.cost().saturating_sub(budget);
-                    words.clear();
-                }
-            }
-        }
-    }
-    cost.cycles = (items * unit).div_ceil(width) + cost.bank_stalls + u64::from(machine.post_latency);
-    cost
 }

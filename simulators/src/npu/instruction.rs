@@ -1,4 +1,21 @@
-//! Instructions as data.
+//! Instructions as data. Those of units are in the files of this folder, with their fields, ranges, accesses, cost and values.
+
+mod conv;
+mod post;
+mod slices;
+mod transfer;
+
+pub use conv::Conv;
+pub use post::{Post, Residual};
+pub use slices::Move;
+pub use transfer::Transfer;
+
+use super::access::{AccessSet, MemorySizes};
+use super::values::{Ddr, Memories};
+use super::{Cost, Fault, NpuMachine, Statistics};
+use crate::fields::{Fields, Visitor};
+use conv::Convolution;
+use std::ops::Range;
 
 /// The placement of a feature `[H, W, C]` of bytes in SRAM, as the blocks of a mode: a block has `tile_w` columns of `tile_c`
 /// channels, channels fastest. The byte of `(h, w, c)` is
@@ -42,143 +59,6 @@ pub struct Weights {
     pub depth: u32,
 }
 
-/// A transfer between DDR and SRAM: `counts[0] * counts[1] * counts[2]` runs of contiguous bytes, the last index fastest.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Transfer {
-    /// First byte in DDR.
-    pub ddr: u32,
-    /// First byte in SRAM.
-    pub sram: u32,
-    /// Bytes of a run.
-    pub run: u32,
-    /// Numbers of runs.
-    pub counts: [u32; 3],
-    /// Bytes between runs in DDR.
-    pub ddr_strides: [u32; 3],
-    /// Bytes between runs in SRAM.
-    pub sram_strides: [u32; 3],
-}
-
-/// A list of slice moves within SRAM: slices of `slice` contiguous bytes, the last index fastest.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Move {
-    /// First byte of the source.
-    pub from: u32,
-    /// First byte of the target.
-    pub to: u32,
-    /// Bytes of a slice, 1 to 64.
-    pub slice: u32,
-    /// Numbers of slices.
-    pub counts: [u32; 4],
-    /// Bytes between slices of the source; 0 repeats a slice.
-    pub from_strides: [u32; 4],
-    /// Bytes between slices of the target.
-    pub to_strides: [u32; 4],
-}
-
-/// A convolution into accumulators. Output `(y, x)` of kernel `k` is the sum over taps and depth of
-/// `(feature(y * stride - pad_top + ky * dilation, ..., d) - feature_zero) * (weights(ky, kx, k, d) - weight_zero)`; a position
-/// outside of `height` and `width` has the value `pad_value`. As `dwconv` the depth is 1 and output channel `k` reads channel `k`.
-///
-/// The accumulator of `(y, x)` of kernel `k` is `acc + ((k / 8) * rows * cols + y * cols + x) * 8 + k % 8`.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Conv {
-    /// The input.
-    pub feature: Feature,
-    /// The kernels.
-    pub weights: Weights,
-    /// Rows of the input that exist.
-    pub height: u16,
-    /// Columns of the input that exist.
-    pub width: u16,
-    /// Rows of the output.
-    pub rows: u16,
-    /// Columns of the output.
-    pub cols: u16,
-    /// Number of kernels; of `dwconv` the number of channels.
-    pub kernels: u16,
-    /// Depth of a kernel; 1 for `dwconv`.
-    pub depth: u16,
-    /// Rows and columns of a kernel.
-    pub kernel: [u16; 2],
-    /// Steps along rows and columns.
-    pub stride: [u16; 2],
-    /// Distances between taps along rows and columns.
-    pub dilation: [u16; 2],
-    /// Padding before the first row and column.
-    pub pad: [u16; 2],
-    /// Value of padding.
-    pub pad_value: i16,
-    /// Zero point that is subtracted from the feature and from padding.
-    pub feature_zero: i16,
-    /// Zero point that is subtracted from weights, if the machine's weights have 9 bits; otherwise 0.
-    pub weight_zero: i16,
-    /// Whether bytes of the feature are signed.
-    pub signed_feature: bool,
-    /// Whether bytes of the weights are signed.
-    pub signed_weights: bool,
-    /// Adds to the accumulators instead of overwriting them.
-    pub accumulate: bool,
-    /// First accumulator, a multiple of 8.
-    pub acc: u32,
-}
-
-/// A sum of the result with another feature, after the first requantization: with `a` and `b` the bytes,
-/// `round(((a - zero) * scale + (b - other_zero) * other_scale) * 2^-shift)`, half to even.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Residual {
-    /// The other feature, of the result's extents.
-    pub feature: Feature,
-    /// Zero point of the requantized result.
-    pub zero: i16,
-    /// Zero point of the other feature.
-    pub other_zero: i16,
-    /// Factor of the requantized result.
-    pub scale: i32,
-    /// Factor of the other feature.
-    pub other_scale: i32,
-    /// Binary places of the factors, 0 to 62.
-    pub shift: u8,
-    /// Whether bytes of the other feature are signed.
-    pub signed: bool,
-    /// Zero point of the sum.
-    pub sum_zero: i16,
-    /// Bounds of the sum.
-    pub sum_clamp: [i16; 2],
-}
-
-/// Requantizes accumulators and writes bytes: `clamp(round((acc + bias) * scale * 2^-shift) + zero)`, half to even, followed by
-/// the residual and by the table, if there are any.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Post {
-    /// First accumulator, as of the convolution.
-    pub acc: u32,
-    /// Rows of the output.
-    pub rows: u16,
-    /// Columns of the output.
-    pub cols: u16,
-    /// Number of kernels.
-    pub kernels: u16,
-    /// First byte of the parameters in SRAM: for each kernel 12 bytes, `bias: i32`, `scale: i32`, `shift: u32` of 0 to 62. A
-    /// `param_stride` of 0 repeats those of the first kernel.
-    pub params: u32,
-    /// Bytes between the parameters of kernels: 12 or 0.
-    pub param_stride: u32,
-    /// Zero point of the result.
-    pub zero: i16,
-    /// Bounds of the result.
-    pub clamp: [i16; 2],
-    /// The residual.
-    pub residual: Option<Residual>,
-    /// First byte of a table in SRAM, which replaces result `r` of kernel `k` by the byte at
-    /// `table + k * table_stride + (r as u8)`, two's complement.
-    pub table: Option<u32>,
-    /// Bytes between the tables of kernels: 256 or 0.
-    pub table_stride: u32,
-    /// The output.
-    pub output: Feature,
-}
-
 /// The units of the machine.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub enum Unit {
@@ -219,51 +99,180 @@ pub enum Queue {
     Execute,
 }
 
-/// An instruction.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum NpuInst {
+/// An instruction of a unit, in a file of its own with others like it.
+pub(super) trait Operation {
+    /// Checks that each field is in its range.
+    fn check(&self, machine: &NpuMachine) -> Result<(), &'static str>;
+
+    /// Whether the cost takes bounded time.
+    fn is_bounded(&self, _machine: &NpuMachine) -> bool {
+        true
+    }
+
+    /// Returns the cost by itself, of valid fields.
+    fn cost(&self, machine: &NpuMachine) -> Cost;
+
+    /// Returns the accesses of valid fields, reads first. Those beyond a memory are rejected afterwards, if they can be enumerated.
+    fn accesses(&self, machine: &NpuMachine, sizes: MemorySizes, at: usize) -> Result<Vec<AccessSet>, Fault>;
+
+    /// Whether the bytes of the third read may be those that are written.
+    fn replaces_third(&self) -> bool {
+        false
+    }
+
+    /// Returns the work of the simulation: products, elements or bytes.
+    fn work(&self) -> u64;
+
+    /// Counts products and bytes.
+    fn count(&self, _statistics: &mut Statistics) {}
+
+    /// Computes the values. Accesses have been checked.
+    fn execute(&self, machine: &NpuMachine, memories: &mut Memories, ddr: &mut Ddr, at: usize) -> Result<(), Fault>;
+
+    /// Returns the transfer between DDR and SRAM.
+    fn transfer(&self) -> Option<Transfer> {
+        None
+    }
+
+    /// Returns the products of the array.
+    fn products(&self) -> Option<ArrayProducts> {
+        None
+    }
+}
+
+/// The products of an instruction.
+pub(super) struct ArrayProducts {
+    /// Number of products, those with padding included.
+    pub macs: u64,
+    /// Whether one depth value is used.
+    pub is_depthwise: bool,
+    /// Bytes of SRAM of the weights.
+    pub weights: Range<u64>,
+}
+
+/// Declares the instructions: those of units by name, fields, mnemonic, unit and operation; tokens; and the end.
+macro_rules! instructions {
+    ($($(#[$doc:meta])* $Name:ident($Fields:ident) = $mnemonic:literal on $unit:ident by $operation:expr;)*) => {
+        /// An instruction.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        pub enum NpuInst {
+            $($(#[$doc])* $Name($Fields),)*
+            /// Adds one to token `token` when the instruction of `unit` that was issued last before it completes. It is in the queue
+            /// of `unit`.
+            Signal {
+                /// The unit whose last instruction is meant.
+                unit: Unit,
+                /// The token, less than [`NUM_TOKENS`].
+                token: u8,
+            },
+            /// Blocks a queue until token `token` is positive, and subtracts one.
+            Wait {
+                /// The queue.
+                queue: Queue,
+                /// The token, less than [`NUM_TOKENS`].
+                token: u8,
+            },
+            /// The end of the program, when all queues are empty and all units idle.
+            End,
+        }
+
+        /// The mnemonics; an opcode is an index into them.
+        pub const MNEMONICS: &[&str] = &[$($mnemonic,)* "signal", "wait", "end"];
+
+        impl NpuInst {
+            /// Returns the opcode.
+            pub fn opcode(&self) -> usize {
+                let mnemonic = match self {
+                    $(NpuInst::$Name(_) => $mnemonic,)*
+                    NpuInst::Signal { .. } => "signal",
+                    NpuInst::Wait { .. } => "wait",
+                    NpuInst::End => "end",
+                };
+                MNEMONICS.iter().position(|&name| name == mnemonic).unwrap_or(MNEMONICS.len())
+            }
+
+            /// Returns the instruction of an opcode whose fields are zero.
+            pub fn blank(opcode: usize) -> Option<NpuInst> {
+                let all = [
+                    $(NpuInst::$Name($Fields::default()),)*
+                    NpuInst::Signal { unit: Unit::Load, token: 0 },
+                    NpuInst::Wait { queue: Queue::Load, token: 0 },
+                    NpuInst::End,
+                ];
+                all.get(opcode).copied()
+            }
+
+            /// Visits the fields in order.
+            ///
+            /// # Errors
+            /// Those of the visitor.
+            pub fn visit_fields<V: Visitor>(&mut self, v: &mut V) -> Result<(), V::Error> {
+                match self {
+                    $(NpuInst::$Name(fields) => fields.visit_fields(v),)*
+                    NpuInst::Signal { unit, token } => {
+                        unit.visit("unit", v)?;
+                        token.visit("token", v)
+                    }
+                    NpuInst::Wait { queue, token } => {
+                        queue.visit("queue", v)?;
+                        token.visit("token", v)
+                    }
+                    NpuInst::End => Ok(()),
+                }
+            }
+
+            /// Returns the unit that executes the instruction; `None` for tokens and the end.
+            pub fn unit(&self) -> Option<Unit> {
+                match self {
+                    $(NpuInst::$Name(_) => Some(Unit::$unit),)*
+                    NpuInst::Signal { .. } | NpuInst::Wait { .. } | NpuInst::End => None,
+                }
+            }
+
+            /// Calls `f` with the instruction of a unit.
+            pub(super) fn operation<R>(&self, f: impl FnOnce(&dyn Operation) -> R) -> Option<R> {
+                match self {
+                    $(NpuInst::$Name(fields) => Some(f(&($operation)(*fields))),)*
+                    NpuInst::Signal { .. } | NpuInst::Wait { .. } | NpuInst::End => None,
+                }
+            }
+
+            /// Returns an instruction of the same cost whose addresses are reduced to their alignment.
+            pub(super) fn aligned(mut self, machine: &NpuMachine) -> NpuInst {
+                match &mut self {
+                    $(NpuInst::$Name(fields) => fields.align(machine),)*
+                    NpuInst::Signal { .. } | NpuInst::Wait { .. } | NpuInst::End => {}
+                }
+                self
+            }
+        }
+    };
+}
+
+instructions! {
     /// DDR to SRAM.
-    Load(Transfer),
+    Load(Transfer) = "load" on Load by transfer::Load;
     /// SRAM to DDR.
-    Store(Transfer),
+    Store(Transfer) = "store" on Store by transfer::Store;
     /// Slices within SRAM.
-    Move(Move),
+    Move(Move) = "move" on Mover by slices::Slices;
     /// Convolution.
-    Conv(Conv),
+    Conv(Conv) = "conv" on Array by |conv| Convolution { conv, is_depthwise: false };
     /// Depthwise convolution.
-    DwConv(Conv),
+    DwConv(Conv) = "dwconv" on Array by |conv| Convolution { conv, is_depthwise: true };
     /// Accumulators to bytes.
-    Post(Post),
-    /// Adds one to token `token` when the instruction of `unit` that was issued last before it completes. It is in the queue
-    /// of `unit`.
-    Signal {
-        /// The unit whose last instruction is meant.
-        unit: Unit,
-        /// The token, less than [`NUM_TOKENS`].
-        token: u8,
-    },
-    /// Blocks a queue until token `token` is positive, and subtracts one.
-    Wait {
-        /// The queue.
-        queue: Queue,
-        /// The token, less than [`NUM_TOKENS`].
-        token: u8,
-    },
-    /// The end of the program, when all queues are empty and all units idle.
-    End,
+    Post(Post) = "post" on Pipe by post::Requantize;
 }
 
 impl NpuInst {
-    /// Returns the unit that executes the instruction; `None` for tokens and the end.
-    pub fn unit(&self) -> Option<Unit> {
-        match self {
-            NpuInst::Load(_) => Some(Unit::Load),
-            NpuInst::Store(_) => Some(Unit::Store),
-            NpuInst::Conv(_) | NpuInst::DwConv(_) => Some(Unit::Array),
-            NpuInst::Post(_) => Some(Unit::Pipe),
-            NpuInst::Move(_) => Some(Unit::Mover),
-            NpuInst::Signal { .. } | NpuInst::Wait { .. } | NpuInst::End => None,
-        }
+    /// Returns the transfer of a load or store.
+    pub(super) fn transfer(&self) -> Option<Transfer> {
+        self.operation(|operation| operation.transfer()).flatten()
+    }
+
+    /// Returns the products of the array.
+    pub(super) fn products(&self) -> Option<ArrayProducts> {
+        self.operation(|operation| operation.products()).flatten()
     }
 }
 

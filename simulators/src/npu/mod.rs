@@ -7,16 +7,17 @@
 //! | file | contents |
 //! |---|---|
 //! | `machine.rs` | parameters |
-//! | `instruction.rs`, `fields.rs` | instructions as data; their mnemonics and fields |
+//! | `instruction.rs`, `instruction/` | instructions as data: fields, ranges, accesses, cost and values of those of a unit in one file |
+//! | `fields.rs` | fields of what instructions have in common |
 //! | `words.rs`, `text.rs` | binaries; assembler and disassembler |
-//! | `check.rs` | ranges of fields |
-//! | `access.rs` | the exact bytes of an instruction, for bounds, poison and hazards |
+//! | `check.rs` | ranges of fields that instructions have in common |
+//! | `access.rs` | exact sets of bytes, for bounds, poison and hazards |
 //! | `shadow.rs` | the last accesses of each byte, ordered by vector clocks |
 //! | `values.rs`, `dense.rs` | values, computed without further checks; sums of dense convolutions |
 //! | `cost.rs`, `bound.rs` | cycles of an instruction; bounds of a program |
 //! | `simulate.rs`, `statistics.rs`, `fault.rs` | execution, its counts, and the reasons for which it ends |
 //!
-//! A new instruction is a variant of [`Inst`] with its fields, its accesses, values and cost, and an op of the dialect.
+//! A new instruction is a file of `instruction/`, a row of `instruction.rs`, and an op of the dialect.
 
 mod access;
 mod bound;
@@ -40,7 +41,6 @@ pub use bound::ProgramBounds;
 pub use check::{MAX_TERMS, check};
 pub use cost::{Cost, cost, cycles};
 pub use fault::{AddressSpace, Fault, FaultClass};
-pub use fields::MNEMONICS;
 pub use instruction::*;
 pub use machine::{Interlock, MAX_BANKS, NpuMachine};
 pub use simulate::Simulator;

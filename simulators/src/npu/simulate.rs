@@ -14,8 +14,7 @@ use super::cost::{CostCache, is_bounded};
 use super::shadow::{Clock, QUEUES, Shadows, Token, UNITS, first_poison};
 use super::values::{Ddr, Memories};
 use super::{
-    AddressSpace, Fault, FaultClass, Interlock, NUM_TOKENS, NpuInst, NpuMachine, Queue, Span, Statistics, Transfer,
-    Unit, check,
+    AddressSpace, Fault, FaultClass, Interlock, NUM_TOKENS, NpuInst, NpuMachine, Queue, Span, Statistics, Unit, check,
 };
 use crate::machine::OUT_OF_RANGE;
 use std::collections::VecDeque;
@@ -304,14 +303,7 @@ impl<'a> SimulationRun<'a> {
 
     /// Counts the work of an instruction before it is enumerated.
     fn charge(&mut self, inst: &NpuInst, at: usize) -> Result<(), Fault> {
-        let product = |n: u64, counts: &[u32]| counts.iter().fold(n, |n, &c| n.saturating_mul(c.into()));
-        let work = match inst {
-            NpuInst::Conv(conv) | NpuInst::DwConv(conv) => conv.macs(),
-            NpuInst::Post(post) => u64::from(post.rows) * u64::from(post.cols) * u64::from(post.kernels),
-            NpuInst::Load(t) | NpuInst::Store(t) => product(t.run.into(), &t.counts),
-            NpuInst::Move(m) => product(m.slice.into(), &m.counts),
-            NpuInst::Signal { .. } | NpuInst::Wait { .. } | NpuInst::End => 0,
-        };
+        let work = inst.operation(|operation| operation.work()).unwrap_or(0);
         self.work = self.work.saturating_add(work);
         if self.work > self.simulator.limit || !is_bounded(self.machine, inst) {
             return Err(Fault::new(FaultClass::Limit, at, "more work than the limit of the simulation"));
@@ -359,7 +351,8 @@ impl<'a> SimulationRun<'a> {
 
     fn complete(&mut self, unit: Unit, accesses: &[AccessSet], mut clock: Clock, start: u64, at: usize) {
         let cost = self.costs.of(&self.program[at]);
-        self.count(&self.program[at]);
+        let statistics = &mut self.statistics;
+        self.program[at].operation(|operation| operation.count(statistics));
         let state = &mut self.units[unit as usize];
         let number = state.history.len() as u32 + 1;
         let (free, done) = (start + cost.cycles, start + cost.cycles + cost.latency);
@@ -388,28 +381,9 @@ impl<'a> SimulationRun<'a> {
         }
     }
 
-    /// Counts the products and bytes of an instruction.
-    fn count(&mut self, inst: &NpuInst) {
-        let bytes = |t: &Transfer| t.counts.iter().fold(u64::from(t.run), |n, &c| n.saturating_mul(c.into()));
-        match inst {
-            NpuInst::Load(t) => self.statistics.ddr_bytes_read += bytes(t),
-            NpuInst::Store(t) => self.statistics.ddr_bytes_written += bytes(t),
-            NpuInst::Conv(conv) | NpuInst::DwConv(conv) => self.statistics.macs += conv.macs(),
-            _ => {}
-        }
-    }
-
     fn execute(&mut self, inst: &NpuInst, at: usize) -> Result<(), Fault> {
         let Some((ddr, memories)) = &mut self.data else { return Ok(()) };
-        match inst {
-            NpuInst::Load(t) => memories.load(t, ddr),
-            NpuInst::Store(t) => memories.store(t, ddr),
-            NpuInst::Move(m) => memories.move_slices(m),
-            NpuInst::Conv(conv) => memories.conv(self.machine, conv, false, at)?,
-            NpuInst::DwConv(conv) => memories.conv(self.machine, conv, true, at)?,
-            NpuInst::Post(post) => memories.post(self.machine, post, at)?,
-            NpuInst::Signal { .. } | NpuInst::Wait { .. } | NpuInst::End => {}
-        }
-        Ok(())
+        let machine = self.machine;
+        inst.operation(|operation| operation.execute(machine, memories, ddr, at)).unwrap_or(Ok(()))
     }
 }

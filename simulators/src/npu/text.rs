@@ -9,8 +9,8 @@
 //!
 //! Fields are in the order of their declaration. `#` begins a comment.
 
+use super::MNEMONICS;
 use super::NpuInst;
-use super::fields::MNEMONICS;
 use crate::fields::text::{FieldTextParser, Printer, TextError, lines};
 use std::fmt::{self, Write};
 
