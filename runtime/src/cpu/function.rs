@@ -22,8 +22,8 @@ macro_rules! functions {
         }
 
         impl $Functions {
-            /// The ops that apply a function.
-            const OPS: &[&OpInfo] = &[$($(graph::$Op::INFO,)*)*];
+            /// The ops that apply a function, with its name.
+            const OPS: &[(&OpInfo, &str)] = &[$($((graph::$Op::INFO, stringify!($Name)),)*)*];
 
             /// Returns the function that an op applies to each element.
             pub(super) fn of(args: &OpArgs<'_>) -> Option<$Functions> {
@@ -92,9 +92,20 @@ functions! {
     Pow [PowOp] power_of;
 }
 
+/// The functions that are approximated; the others give the bits of the reference kernels.
+const APPROXIMATE: [&str; 14] = [
+    "Exp", "Sigmoid", "Tanh", "Swish", "Log", "Erf", "Gelu", "Softplus", "Mish", "Elu", "Selu", "Sin", "Cos", "Pow",
+];
+
 /// Returns the ops that apply an elementwise function.
 pub(super) fn ops() -> impl Iterator<Item = &'static OpInfo> {
-    Unary::OPS.iter().chain(Binary::OPS).copied()
+    Unary::OPS.iter().chain(Binary::OPS).map(|&(info, _)| info)
+}
+
+/// Returns the ops that apply a function which is approximated.
+pub(super) fn approximate_ops() -> impl Iterator<Item = &'static OpInfo> {
+    let is_approximate = |(_, name): &&(&OpInfo, &str)| APPROXIMATE.contains(name);
+    Unary::OPS.iter().chain(Binary::OPS).filter(is_approximate).map(|&(info, _)| info)
 }
 
 /// An argument of a function.

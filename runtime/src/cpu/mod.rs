@@ -158,7 +158,7 @@ impl From<Kernel> for Prepared {
 /// Prepares an op on tensors of static shape. Returns `None` if there is no kernel for it.
 type Prepare = fn(&Module, &OpArgs<'_>) -> Option<Prepared>;
 
-/// The ops with kernels, other than elementwise ones; the first entry that accepts an op is used.
+/// The ops with kernels that may round otherwise than their semantics, other than elementwise functions; the first entry that accepts an op is used.
 const KERNELS: &[(&OpInfo, Prepare)] = &[
     (gradus_networks::addr::GemmOp::INFO, dots::gemm),
     (gradus_networks::addr::GemmOp::INFO, bf16::gemm),
@@ -184,12 +184,32 @@ const KERNELS: &[(&OpInfo, Prepare)] = &[
     (gradus_networks::sparse::DotOp::INFO, sparse::dot),
     (gradus_machines::x64::CallOp::INFO, sparse::call),
     (gradus_machines::x64::DispatchOp::INFO, sparse::dispatch),
+    (graph::DropoutOp::INFO, movement::dropout),
+    (graph::QLinearAddOp::INFO, qlinear::add),
+    (graph::QLinearMulOp::INFO, qlinear::mul),
+    (graph::MatMulOp::INFO, products::matmul),
+    (graph::GemmOp::INFO, products::gemm),
+    (graph::AttentionOp::INFO, attention::attention),
+    (graph::MatMulIntegerOp::INFO, byte_products::matmul_integer),
+    (graph::QLinearMatMulOp::INFO, byte_products::qlinear_matmul),
+    (graph::SoftmaxOp::INFO, lanes::softmax),
+    (graph::LogSoftmaxOp::INFO, lanes::log_softmax),
+    (graph::LrnOp::INFO, lanes::lrn),
+    (graph::LayerNormalizationOp::INFO, norm::layer),
+    (graph::RmsNormalizationOp::INFO, norm::rms),
+    (graph::ReduceSumOp::INFO, reduce::sum),
+    (graph::ReduceMeanOp::INFO, reduce::mean),
+    (graph::ReduceL2Op::INFO, reduce::l2),
+    (graph::ReduceSumSquareOp::INFO, reduce::sum_square),
+];
+
+/// The ops with kernels that give the bits of their semantics, other than elementwise functions.
+const EXACT_KERNELS: &[(&OpInfo, Prepare)] = &[
     (graph::ReshapeOp::INFO, view),
     (graph::FlattenOp::INFO, view),
     (graph::SqueezeOp::INFO, view),
     (graph::UnsqueezeOp::INFO, view),
     (graph::IdentityOp::INFO, view),
-    (graph::DropoutOp::INFO, movement::dropout),
     (layout::PackOp::INFO, movement::packing),
     (layout::UnpackOp::INFO, movement::packing),
     (graph::TransposeOp::INFO, movement::transpose),
@@ -200,14 +220,7 @@ const KERNELS: &[(&OpInfo, Prepare)] = &[
     (graph::ExpandOp::INFO, movement::expand),
     (graph::QuantizeLinearOp::INFO, quantize::quantize),
     (graph::DequantizeLinearOp::INFO, quantize::dequantize),
-    (graph::QLinearAddOp::INFO, qlinear::add),
-    (graph::QLinearMulOp::INFO, qlinear::mul),
     (graph::TableOp::INFO, table::table),
-    (graph::MatMulOp::INFO, products::matmul),
-    (graph::GemmOp::INFO, products::gemm),
-    (graph::AttentionOp::INFO, attention::attention),
-    (graph::MatMulIntegerOp::INFO, byte_products::matmul_integer),
-    (graph::QLinearMatMulOp::INFO, byte_products::qlinear_matmul),
     (graph::EqualOp::INFO, elementwise::equal),
     (graph::LessOp::INFO, elementwise::less),
     (graph::LessOrEqualOp::INFO, elementwise::less_or_equal),
@@ -220,72 +233,23 @@ const KERNELS: &[(&OpInfo, Prepare)] = &[
     (graph::CastOp::INFO, elementwise::cast),
     (graph::CastLikeOp::INFO, elementwise::cast),
     (graph::WhereOp::INFO, elementwise::selection),
-    (graph::SoftmaxOp::INFO, lanes::softmax),
-    (graph::LogSoftmaxOp::INFO, lanes::log_softmax),
-    (graph::LrnOp::INFO, lanes::lrn),
-    (graph::LayerNormalizationOp::INFO, norm::layer),
-    (graph::RmsNormalizationOp::INFO, norm::rms),
     (graph::GatherOp::INFO, movement::gather),
-    (graph::ReduceSumOp::INFO, reduce::sum),
-    (graph::ReduceMeanOp::INFO, reduce::mean),
     (graph::ReduceMaxOp::INFO, reduce::max),
     (graph::ReduceMinOp::INFO, reduce::min),
-    (graph::ReduceL2Op::INFO, reduce::l2),
-    (graph::ReduceSumSquareOp::INFO, reduce::sum_square),
     (graph::ArgMaxOp::INFO, reduce::arg_max),
     (graph::ArgMinOp::INFO, reduce::arg_min),
 ];
 
-/// The ops whose kernels round as their semantics does.
-const EXACT: &[&OpInfo] = &[
-    graph::ReshapeOp::INFO,
-    graph::FlattenOp::INFO,
-    graph::SqueezeOp::INFO,
-    graph::UnsqueezeOp::INFO,
-    graph::IdentityOp::INFO,
-    layout::PackOp::INFO,
-    layout::UnpackOp::INFO,
-    graph::TransposeOp::INFO,
-    graph::ConcatOp::INFO,
-    graph::SliceOp::INFO,
-    graph::SplitOp::INFO,
-    graph::PadOp::INFO,
-    graph::ExpandOp::INFO,
-    graph::GatherOp::INFO,
-    graph::QuantizeLinearOp::INFO,
-    graph::DequantizeLinearOp::INFO,
-    graph::TableOp::INFO,
-    graph::CastOp::INFO,
-    graph::CastLikeOp::INFO,
-    graph::WhereOp::INFO,
-    graph::ReluOp::INFO,
-    graph::ClipOp::INFO,
-    graph::NegOp::INFO,
-    graph::AbsOp::INFO,
-    graph::FloorOp::INFO,
-    graph::CeilOp::INFO,
-    graph::RoundOp::INFO,
-    graph::AddOp::INFO,
-    graph::SubOp::INFO,
-    graph::MulOp::INFO,
-    graph::DivOp::INFO,
-    graph::MaxOp::INFO,
-    graph::MinOp::INFO,
-    graph::ReduceMaxOp::INFO,
-    graph::ReduceMinOp::INFO,
-    graph::ArgMaxOp::INFO,
-    graph::ArgMinOp::INFO,
-];
-
 /// Whether the kernels of a compiled function give the bits of its semantics. Ops without kernels are evaluated by that.
 pub fn is_exact(m: &Module, function: Op) -> bool {
-    let has_kernel = |op: Op| m.info(op).is_some_and(|info| ops().any(|other| std::ptr::eq(other, info)));
-    !m.ops_under(function).into_iter().any(|op| has_kernel(op) && !m.is_one_of(op, EXACT))
+    let rounded = || KERNELS.iter().map(|(info, _)| *info).chain(function::approximate_ops());
+    let is_rounded = |op: Op| m.info(op).is_some_and(|info| rounded().any(|other| std::ptr::eq(other, info)));
+    !m.ops_under(function).into_iter().any(is_rounded)
 }
 
 /// Returns the ops with kernels, some of them twice.
 pub fn ops() -> impl Iterator<Item = &'static OpInfo> {
-    KERNELS.iter().map(|&(info, _)| info).chain(function::ops())
+    KERNELS.iter().chain(EXACT_KERNELS).map(|&(info, _)| info).chain(function::ops())
 }
 
 /// Prepares an op whose result has the bytes of its operand, if the sizes agree: a declared type may be wrong.
@@ -302,7 +266,7 @@ fn prepare(args: &OpArgs<'_>) -> Option<Prepared> {
     if args.operands.is_empty() || !types.into_iter().all(is_known) {
         return None;
     }
-    let mut known = KERNELS.iter().filter(|(info, _)| std::ptr::eq(*info, args.info)).peekable();
+    let mut known = KERNELS.iter().chain(EXACT_KERNELS).filter(|(info, _)| std::ptr::eq(*info, args.info)).peekable();
     match known.peek() {
         Some(_) => {
             known.find_map(|(_, prepare)| prepare(m, args)).and_then(|kernel| blocks::in_blocks(m, args, kernel))
