@@ -165,7 +165,8 @@ fn a_compute_record_of_clusters_is_its_file_an_op_and_an_entry() {
 fn an_instruction_of_the_npu_is_its_file_an_op_and_an_entry() {
     let all: Vec<Source> = ["simulators/src/npu", "machines/src/npu"].into_iter().flat_map(sources).collect();
     let rows = all.iter().find(|source| source.path.ends_with("npu/instruction.rs")).expect("instructions are listed");
-    let rows = rows.text.split("instructions! {").nth(1).and_then(|rest| rest.split("\n}").next()).expect("it is a table");
+    let rows =
+        rows.text.split("instructions! {").nth(1).and_then(|rest| rest.split("\n}").next()).expect("it is a table");
     let names: Vec<&str> = rows.lines().filter_map(|row| row.trim().split_once('(').map(|(name, _)| name)).collect();
     assert!(names.len() >= 6, "few instructions are seen: {names:?}");
     for name in names {

@@ -31,8 +31,19 @@ fn step(n: &mut Network<'_>, x: &Tensor) -> Tensor {
         2 | 3 if x.elem == "f32" => quantized(n, x),
         2 | 3 if x.elem == "i8" => dequantized(n, x),
         4 if is_float(x.elem) => {
-            let name =
-                n.random.pick(&["graph.neg", "graph.abs", "graph.floor", "graph.ceil", "graph.round", "graph.sqrt", "graph.reciprocal", "graph.sign", "graph.softsign", "graph.hard_swish", "graph.leaky_relu"]);
+            let name = n.random.pick(&[
+                "graph.neg",
+                "graph.abs",
+                "graph.floor",
+                "graph.ceil",
+                "graph.round",
+                "graph.sqrt",
+                "graph.reciprocal",
+                "graph.sign",
+                "graph.softsign",
+                "graph.hard_swish",
+                "graph.leaky_relu",
+            ]);
             n.generic(name, &[x], "", &x.shape, x.elem)
         }
         5 => n.relu(x),

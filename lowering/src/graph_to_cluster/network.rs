@@ -1,6 +1,5 @@
 //! The network of a program: features and the layers that compute them, before any choice of splits and places.
 
-use super::region::Region;
 use gradus_simulators::cluster::{Elem, Stage};
 use std::ops::Range;
 
@@ -218,48 +217,6 @@ impl Network {
     /// layers have the same division.
     pub fn is_interleaved(&self, root: FeatureId) -> bool {
         (0..self.features.len()).map(|id| self.root(id)).any(|part| part.whole == root && part.step > 1)
-    }
-
-    /// The channels of a feature in the one that is no part: those from its first to its last.
-    fn channels_in_root(&self, id: FeatureId) -> Range<u32> {
-        let hull = Region::whole(self.features[id].extents).in_root(self.root(id));
-        hull.lo[2]..hull.hi[2]
-    }
-
-    /// The layers before another that write channels of a feature that it reads.
-    pub fn sources(&self, edges: &Edges, l: LayerId, id: FeatureId) -> impl Iterator<Item = LayerId> {
-        let channels = self.channels_in_root(id);
-        let writers = edges.writers[self.root(id).whole].iter().copied().filter(move |&writer| writer < l);
-        writers.filter(move |&writer| {
-            let written = self.channels_in_root(self.layers[writer].output);
-            written.start < channels.end && channels.start < written.end
-        })
-    }
-
-    /// For each layer, the last of those whose parts are interleaved with its own, and the channels of all these in the feature of which they
-    /// are parts. Only the last layer completes them: boxes of such parts have channels of the others.
-    pub fn completions(&self, edges: &Edges) -> Vec<(LayerId, Range<u32>)> {
-        let mut completions = vec![(0, 0..0); self.layers.len()];
-        for writers in &edges.writers {
-            let with_channels = |&l: &LayerId| (l, self.channels_in_root(self.layers[l].output));
-            let mut all: Vec<(LayerId, Range<u32>)> = writers.iter().map(with_channels).collect();
-            all.sort_by_key(|(_, channels)| channels.start);
-            let mut groups: Vec<(Vec<LayerId>, Range<u32>)> = Vec::new();
-            for (l, own) in all {
-                match groups.last_mut().filter(|(_, channels)| own.start < channels.end) {
-                    Some((layers, channels)) => {
-                        layers.push(l);
-                        channels.end = channels.end.max(own.end);
-                    }
-                    None => groups.push((vec![l], own)),
-                }
-            }
-            for (layers, channels) in groups {
-                let last = layers.iter().max().copied().unwrap_or(0);
-                layers.into_iter().for_each(|l| completions[l] = (last, channels.clone()));
-            }
-        }
-        completions
     }
 
     /// Whether layers can be executed by tiles.

@@ -93,9 +93,8 @@ functions! {
 }
 
 /// The functions that are approximated; the others give the bits of the reference kernels.
-const APPROXIMATE: [&str; 14] = [
-    "Exp", "Sigmoid", "Tanh", "Swish", "Log", "Erf", "Gelu", "Softplus", "Mish", "Elu", "Selu", "Sin", "Cos", "Pow",
-];
+const APPROXIMATE: [&str; 14] =
+    ["Exp", "Sigmoid", "Tanh", "Swish", "Log", "Erf", "Gelu", "Softplus", "Mish", "Elu", "Selu", "Sin", "Cos", "Pow"];
 
 /// Returns the ops that apply an elementwise function.
 pub(super) fn ops() -> impl Iterator<Item = &'static OpInfo> {

@@ -2,24 +2,8 @@
 //!
 //! A compute record reads its whole tiles and arrays of parameters. A multicast writes the same bytes in each destination.
 
-use super::{ClusterMachine, Elem, MemoryId, Record, Stage, Stages, StridedBox, Tile, Transfer};
+use super::{ClusterMachine, MemoryId, Record, Stage, Stages, StridedBox, Tile, Transfer};
 use std::ops::Range;
-
-impl Elem {
-    /// Returns the bytes of an element.
-    pub fn bytes(self) -> u32 {
-        match self {
-            Elem::F32 => 4,
-            Elem::F16 => 2,
-            Elem::I8 | Elem::U8 => 1,
-        }
-    }
-
-    /// Whether elements are floats.
-    pub fn is_float(self) -> bool {
-        matches!(self, Elem::F32 | Elem::F16)
-    }
-}
 
 /// A set of bytes: runs of consecutive bytes at up to three strides.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -246,19 +230,6 @@ fn compute_reads(record: &Record, f: &mut dyn FnMut(Runs)) {
                 f(bytes(*tables, if *per_channel { 256 * channels } else { 256 }));
             }
             _ => stage.other().into_iter().for_each(|other| f(Runs::of_tile(other))),
-        }
-    }
-}
-
-impl Stage {
-    /// Returns the tile that is the other operand.
-    pub fn other(&self) -> Option<&Tile> {
-        match self {
-            Stage::Add { other }
-            | Stage::Mul { other }
-            | Stage::QuantizedAdd { other, .. }
-            | Stage::QuantizedMul { other, .. } => Some(other),
-            _ => None,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Happens-before: the order of records by programs and events, as vector clocks.
 
 use super::access::members;
-use super::rules::check_fields;
+use super::record::check_fields;
 use super::{ClusterMachine, ClusterProgram, Fault, FaultClass, Position, Record};
 use crate::happens_before::join_clocks;
 use crate::machine::OUT_OF_RANGE;

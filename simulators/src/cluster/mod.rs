@@ -3,7 +3,8 @@
 //! | module | contents |
 //! |---|---|
 //! | `record.rs`, `record/` | records and programs as data; a compute record in a file each: fields, ranges, accesses, values, work |
-//! | `fields.rs` | the declaration of the fields of tiles, transfers and stages, from which bytes and text follow |
+//! | `operands.rs` | tiles, transfers, stages and windows, with their fields, from which bytes and text follow |
+//! | `compute.rs` | what the machine does with a compute record |
 //! | `words.rs` | static data blocks and binaries |
 //! | `text.rs` | assembler and disassembler |
 //! | `access.rs` | the bytes that a record reads and writes |
@@ -21,10 +22,11 @@
 mod access;
 mod bounds;
 mod check;
+mod compute;
 mod fault;
-mod fields;
 mod graph;
 mod machine;
+mod operands;
 mod record;
 mod rules;
 mod shadow;
@@ -40,8 +42,9 @@ pub use access::{RecordAccess, Runs, accesses};
 pub use check::{MAX_PRODUCTS, MAX_RANGES, check};
 pub use fault::{Fault, FaultClass, MemoryId, Position};
 pub use machine::{ClusterMachine, MAX_CLUSTERS};
+pub use operands::*;
 pub use record::*;
-pub use rules::{MAX_TERMS, check_fields};
+pub use rules::MAX_TERMS;
 pub use simulate::Simulator;
 pub use statistics::{Busy, CycleBounds, Lane, Span, Statistics, Use};
 pub use words::{NAME, decode, encode};

@@ -1,31 +1,12 @@
 //! The ranges of fields, which need no memory to be checked.
 
-use super::{Elem, Record, Scale, Stage, Stages, Tile, Window};
+use super::operands::{Elem, Scale, Stage, Stages, Tile, Window};
 
 /// Largest number of products in one sum, and of taps of a window.
 pub const MAX_TERMS: u64 = 1 << 22;
 
 /// The rule that is violated, if one is.
 pub(super) type Rule = Result<(), &'static str>;
-
-/// Checks that each field of a record is in its range; a program has `clusters` clusters.
-///
-/// # Errors
-/// The rule that is violated.
-pub fn check_fields(record: &Record, clusters: usize) -> Rule {
-    if let Some(t) = record.transfer() {
-        rules(&[(t.rows >= 1 && t.cols >= 1 && t.bytes >= 1, "a transfer has at least one byte")])?;
-    }
-    match record {
-        Record::Fetch { clusters: mask, .. }
-        | Record::Send { clusters: mask, .. }
-        | Record::Notify { clusters: mask, .. } => rules(&[
-            (*mask != 0, "a mask has at least one cluster"),
-            (u64::from(*mask) >> clusters == 0, "a mask has clusters of the program only"),
-        ]),
-        _ => record.compute().map_or(Ok(()), |compute| compute.check()),
-    }
-}
 
 pub(super) fn rules(rules: &[(bool, &'static str)]) -> Rule {
     rules.iter().find(|(holds, _)| !holds).map_or(Ok(()), |(_, rule)| Err(rule))

@@ -1,6 +1,7 @@
 //! The bytes and accumulators that an instruction reads and writes, exactly.
 
-use super::{AddressSpace, Conv, Fault, FaultClass, Feature, NpuInst, NpuMachine, Transfer};
+use super::operands::Feature;
+use super::{AddressSpace, Fault, FaultClass, NpuMachine};
 use std::ops::Range;
 
 /// A set of addresses of one memory, as ascending ranges with gaps between them.
@@ -52,40 +53,6 @@ impl Collector {
     }
 }
 
-/// Returns the accesses of an instruction whose fields are valid, reads first.
-///
-/// # Errors
-/// An access out of bounds, or overlapping accesses of the instruction.
-pub(super) fn accesses(
-    machine: &NpuMachine,
-    inst: &NpuInst,
-    sizes: MemorySizes,
-    at: usize,
-) -> Result<Vec<AccessSet>, Fault> {
-    let overlap = |reason| Fault::new(FaultClass::Overlap, at, reason);
-    let list = inst.operation(|operation| operation.accesses(machine, sizes, at)).unwrap_or(Ok(Vec::new()))?;
-    for access in &list {
-        let size = match access.memory {
-            AddressSpace::Sram => sizes.sram,
-            AddressSpace::Accumulators => sizes.accumulators,
-            AddressSpace::Ddr => sizes.ddr,
-        };
-        if let Some(last) = access.ranges.last().filter(|r| r.end > size) {
-            let fault = Fault::new(FaultClass::Bounds, at, "an access ends beyond the memory");
-            return Err(fault.place(access.memory, last.end - 1));
-        }
-    }
-    let [reads @ .., output] = &list[..] else { return Ok(list) };
-    let in_place = inst.operation(|operation| operation.replaces_third()).unwrap_or(false);
-    for (i, other) in reads.iter().enumerate().filter(|(_, r)| r.memory == output.memory && !r.writes) {
-        let is_in_place = (in_place && i == 2) || output.memory == AddressSpace::Accumulators;
-        if let Some(address) = first_common(&other.ranges, &output.ranges).filter(|_| !is_in_place) {
-            return Err(overlap("an instruction writes a byte that it reads").place(output.memory, address));
-        }
-    }
-    Ok(list)
-}
-
 pub(super) fn read(memory: AddressSpace, uses: bool, ranges: Collector) -> AccessSet {
     AccessSet { memory, writes: false, uses, ranges: ranges.finish(false).unwrap_or_default() }
 }
@@ -94,7 +61,7 @@ pub(super) fn write(memory: AddressSpace, ranges: Collector) -> Option<AccessSet
     Some(AccessSet { memory, writes: true, uses: false, ranges: ranges.finish(true)? })
 }
 
-fn first_common(a: &[Range<u64>], b: &[Range<u64>]) -> Option<u64> {
+pub(super) fn first_common(a: &[Range<u64>], b: &[Range<u64>]) -> Option<u64> {
     let (mut i, mut j) = (0, 0);
     while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {
         if x.start < y.end && y.start < x.end {
@@ -136,40 +103,6 @@ pub(super) fn runs<const N: usize>(base: u32, run: u32, counts: &[u32; N], strid
     out
 }
 
-impl Feature {
-    /// Returns the offset of a row.
-    pub(super) fn row_offset(&self, h: u64) -> u64 {
-        h * u64::from(self.row)
-    }
-
-    /// Returns the offset of a column.
-    pub(super) fn col_offset(&self, w: u64) -> u64 {
-        let tile = u64::from(self.tile_w);
-        (w / tile) * u64::from(self.col) + (w % tile) * u64::from(self.tile_c)
-    }
-
-    /// Returns the offset of a channel.
-    pub(super) fn chan_offset(&self, c: u64) -> u64 {
-        let tile = u64::from(self.tile_c);
-        (c / tile) * u64::from(self.chan) + c % tile
-    }
-
-    /// Returns the address of an element.
-    pub fn address(&self, h: u64, w: u64, c: u64) -> u64 {
-        u64::from(self.base) + self.row_offset(h) + self.col_offset(w) + self.chan_offset(c)
-    }
-
-    /// Calls `f` with the first channel, the offset and the number of contiguous channels of each block of `channels`.
-    pub(super) fn for_each_channel_run(&self, channels: Range<u64>, mut f: impl FnMut(u64, u64, u64)) {
-        let (tile, mut c) = (u64::from(self.tile_c), channels.start);
-        while c < channels.end {
-            let len = (tile - c % tile).min(channels.end - c);
-            f(c, self.chan_offset(c), len);
-            c += len;
-        }
-    }
-}
-
 /// Collects the bytes of a feature at some rows and columns.
 pub(super) fn feature_bytes(out: &mut Collector, feature: &Feature, rows: &[u64], cols: &[u64], channels: u64) {
     // The smaller stride is inside, so that runs are neighbours.
@@ -192,76 +125,6 @@ pub(super) fn feature_bytes(out: &mut Collector, feature: &Feature, rows: &[u64]
                 cols.iter().for_each(|&w| out.push(row + chan + feature.col_offset(w), len));
             });
         }
-    }
-}
-
-/// Returns the coordinates below `extent` that a window touches along one axis, ascending.
-pub(super) fn touched(conv: &Conv, axis: usize) -> Vec<u64> {
-    let (outputs, extent) = if axis == 0 { (conv.rows, conv.height) } else { (conv.cols, conv.width) };
-    let mut hit = vec![false; extent.into()];
-    for o in 0..outputs {
-        for k in 0..conv.kernel[axis] {
-            if let Some(i) = conv.input(axis, o, k) {
-                hit[i as usize] = true;
-            }
-        }
-    }
-    (0..u64::from(extent)).filter(|&i| hit[i as usize]).collect()
-}
-
-impl Conv {
-    /// Returns the input coordinate of an output coordinate and a tap along an axis; `None` in the padding.
-    pub(super) fn input(&self, axis: usize, output: u16, tap: u16) -> Option<u64> {
-        let extent = if axis == 0 { self.height } else { self.width };
-        let at = i64::from(output) * i64::from(self.stride[axis]) + i64::from(tap) * i64::from(self.dilation[axis])
-            - i64::from(self.pad[axis]);
-        (0..i64::from(extent)).contains(&at).then_some(at as u64)
-    }
-
-    /// Returns the number of output positions.
-    pub fn positions(&self) -> u64 {
-        u64::from(self.rows) * u64::from(self.cols)
-    }
-
-    /// Returns the number of products, those with padding included.
-    pub fn macs(&self) -> u64 {
-        let terms = u64::from(self.kernel[0]) * u64::from(self.kernel[1]) * u64::from(self.depth);
-        (self.positions() * u64::from(self.kernels)).saturating_mul(terms)
-    }
-}
-
-/// Offsets of weights: the address is `base` plus one term each for tap, kernel and depth.
-impl super::Weights {
-    /// Returns the bytes from the first to the last element that a convolution reads.
-    pub(super) fn extent(&self, conv: &Conv) -> Range<u64> {
-        let last = |n: u16| u64::from(n).saturating_sub(1);
-        let tap = self.tap_offset(last(conv.kernel[0]), last(conv.kernel[1]));
-        let end = tap + self.kernel_offset(last(conv.kernels)) + self.depth_offset(last(conv.depth)) + 1;
-        u64::from(self.base)..u64::from(self.base) + end
-    }
-
-    /// Returns the offset of a tap.
-    pub(super) fn tap_offset(&self, y: u64, x: u64) -> u64 {
-        let tile = u64::from(self.tile_w);
-        let inner = (x % tile) * u64::from(self.tile_k) * u64::from(self.tile_d);
-        y * u64::from(self.ky) + (x / tile) * u64::from(self.kx) + inner
-    }
-
-    /// Returns the offset of a kernel.
-    pub(super) fn kernel_offset(&self, k: u64) -> u64 {
-        let tile = u64::from(self.tile_k);
-        (k / tile) * u64::from(self.kernel) + (k % tile) * u64::from(self.tile_d)
-    }
-
-    /// Returns the offset of a depth value.
-    pub(super) fn depth_offset(&self, d: u64) -> u64 {
-        let tile = u64::from(self.tile_d);
-        (d / tile) * u64::from(self.depth) + d % tile
-    }
-
-    /// Returns the address of an element.
-    pub fn address(&self, y: u64, x: u64, k: u64, d: u64) -> u64 {
-        u64::from(self.base) + self.tap_offset(y, x) + self.kernel_offset(k) + self.depth_offset(d)
     }
 }
 
@@ -292,35 +155,4 @@ pub(super) fn check_accumulators(
     }
     let fault = Fault::new(FaultClass::Bounds, at, "more accumulators than there are");
     Err(fault.place(AddressSpace::Accumulators, machine.accumulators.into()))
-}
-
-/// Collects the bytes of a tap's weights: blocks with the smaller stride inside, and in them rows of depth values.
-pub(super) fn weight_bytes(out: &mut Collector, conv: &Conv, tap: u64) {
-    let (w, kernels, depth) = (&conv.weights, u64::from(conv.kernels), u64::from(conv.depth));
-    let (tile_k, tile_d) = (u64::from(w.tile_k), u64::from(w.tile_d));
-    let (kernel_blocks, depth_blocks) = (kernels.div_ceil(tile_k), depth.div_ceil(tile_d));
-    let mut block = |k: u64, d: u64| {
-        let len = tile_d.min(depth - d * tile_d);
-        for kernel in k * tile_k..kernels.min((k + 1) * tile_k) {
-            out.push(tap + w.kernel_offset(kernel) + w.depth_offset(d * tile_d), len);
-        }
-    };
-    if w.kernel < w.depth {
-        (0..depth_blocks).for_each(|d| (0..kernel_blocks).for_each(|k| block(k, d)));
-    } else {
-        (0..kernel_blocks).for_each(|k| (0..depth_blocks).for_each(|d| block(k, d)));
-    }
-}
-
-/// Returns the contiguous runs of a transfer in DDR, adjacent ones merged, as addresses and lengths.
-pub(super) fn for_each_ddr_run(t: &Transfer, mut f: impl FnMut(u64, u64)) {
-    let (mut run, mut counts) = (u64::from(t.run), t.counts);
-    for i in (0..3).rev() {
-        if counts[i] != 1 && u64::from(t.ddr_strides[i]) != run {
-            break;
-        }
-        run *= u64::from(counts[i]);
-        counts[i] = 1;
-    }
-    for_each_run(&counts, |index| f(u64::from(t.ddr) + offset(index, &t.ddr_strides), run));
 }

@@ -1,7 +1,6 @@
 //! Bounds of a program, and the cycles that double buffering saves.
 
-use super::access::for_each_ddr_run;
-use super::cost::CostCache;
+use super::costs::CostCache;
 use super::instruction::ArrayProducts;
 use super::{NpuInst, NpuMachine, Unit};
 use rustc_hash::FxHashSet;
@@ -127,7 +126,7 @@ fn accessed(program: &[NpuInst], unit: Unit, end: u64) -> (Vec<Range<u64>>, u64)
     let (mut all, mut most, mut sum) = (Vec::new(), 1 << 16, 0);
     for inst in program.iter().filter(|inst| inst.unit() == Some(unit)) {
         if let Some(t) = inst.transfer() {
-            for_each_ddr_run(&t, |start, len| {
+            t.for_each_ddr_run(|start, len| {
                 sum += length(&(start..(start + len).min(end)));
                 all.push(start..start + len);
                 if all.len() > most {

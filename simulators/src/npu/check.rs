@@ -1,22 +1,9 @@
 //! The ranges of fields, which need no memory to be checked.
 
-use super::{Feature, NUM_TOKENS, NpuInst, NpuMachine};
+use super::operands::Feature;
 
 /// Largest number of products in one sum: taps times depth.
 pub const MAX_TERMS: u64 = 1 << 22;
-
-/// Checks that each field of an instruction is in its range.
-///
-/// # Errors
-/// The rule that is violated.
-pub fn check(machine: &NpuMachine, inst: &NpuInst) -> Result<(), &'static str> {
-    match inst {
-        NpuInst::Signal { token, .. } | NpuInst::Wait { token, .. } => {
-            rules(&[(usize::from(*token) < NUM_TOKENS, "a token is less than 32")])
-        }
-        _ => inst.operation(|operation| operation.check(machine)).unwrap_or(Ok(())),
-    }
-}
 
 pub(super) fn rules(rules: &[(bool, &'static str)]) -> Result<(), &'static str> {
     rules.iter().find(|(holds, _)| !holds).map_or(Ok(()), |(_, rule)| Err(rule))

@@ -1,154 +1,23 @@
 //! Instructions as data. Those of units are in the files of this folder, with their fields, ranges, accesses, cost and values.
 
 mod conv;
+mod operation;
 mod post;
 mod slices;
 mod transfer;
 
 pub use conv::Conv;
+pub(super) use operation::ArrayProducts;
 pub use post::{Post, Residual};
 pub use slices::Move;
-pub use transfer::Transfer;
 
-use super::access::{AccessSet, MemorySizes};
-use super::values::{Ddr, Memories};
-use super::{Cost, Fault, NpuMachine, Statistics};
+use super::access::{AccessSet, MemorySizes, first_common};
+use super::check::rules;
+use super::operands::{NUM_TOKENS, Queue, Transfer, Unit};
+use super::{AddressSpace, Fault, FaultClass, NpuMachine};
 use crate::fields::{Fields, Visitor};
 use conv::Convolution;
-use std::ops::Range;
-
-/// The placement of a feature `[H, W, C]` of bytes in SRAM, as the blocks of a mode: a block has `tile_w` columns of `tile_c`
-/// channels, channels fastest. The byte of `(h, w, c)` is
-/// `base + h * row + (w / tile_w) * col + (c / tile_c) * chan + (w % tile_w) * tile_c + c % tile_c`.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Feature {
-    /// Byte of the element (0, 0, 0).
-    pub base: u32,
-    /// Columns of a block, at least 1: 4 of the mode 4W4C.
-    pub tile_w: u16,
-    /// Channels of a block, at least 1: 4 of the mode 4W4C.
-    pub tile_c: u16,
-    /// Bytes from a row to the next.
-    pub row: u32,
-    /// Bytes from a block to the next along the columns.
-    pub col: u32,
-    /// Bytes from a block to the next along the channels.
-    pub chan: u32,
-}
-
-/// The placement of weights `[KH, KW, K, D]` in SRAM, as the blocks of a mode: a block has `tile_w` columns, of `tile_k` kernels,
-/// of `tile_d` depth values, these fastest. The byte of `(y, x, k, d)` is `base + y * ky + (x / tile_w) * kx + (k / tile_k) * kernel +
-/// (d / tile_d) * depth + ((x % tile_w) * tile_k + k % tile_k) * tile_d + d % tile_d`.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Weights {
-    /// Byte of the element (0, 0, 0, 0).
-    pub base: u32,
-    /// Columns of a block: 8 of the mode 8W4D, otherwise 1.
-    pub tile_w: u16,
-    /// Kernels of a block: 8 of the mode 8K8D.
-    pub tile_k: u16,
-    /// Depth values of a block: 8 of the mode 8K8D.
-    pub tile_d: u16,
-    /// Bytes from a row of the kernel to the next.
-    pub ky: u32,
-    /// Bytes from a block to the next along the kernel's columns.
-    pub kx: u32,
-    /// Bytes from a block to the next along the kernels.
-    pub kernel: u32,
-    /// Bytes from a block to the next along the depth.
-    pub depth: u32,
-}
-
-/// The units of the machine.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-pub enum Unit {
-    /// DMA from DDR to SRAM.
-    Load,
-    /// DMA from SRAM to DDR.
-    Store,
-    /// The multiplier array.
-    Array,
-    /// The pipe from accumulators to SRAM.
-    Pipe,
-    /// Slice moves within SRAM.
-    Mover,
-}
-
-impl Unit {
-    /// All units.
-    pub const ALL: [Unit; 5] = [Unit::Load, Unit::Store, Unit::Array, Unit::Pipe, Unit::Mover];
-
-    /// Returns the queue from which the unit gets its instructions.
-    pub fn queue(self) -> Queue {
-        match self {
-            Unit::Load => Queue::Load,
-            Unit::Store => Queue::Store,
-            Unit::Array | Unit::Pipe | Unit::Mover => Queue::Execute,
-        }
-    }
-}
-
-/// The queues of instructions.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-pub enum Queue {
-    /// `load`.
-    Load,
-    /// `store`.
-    Store,
-    /// `conv`, `dwconv`, `post` and `move`.
-    Execute,
-}
-
-/// An instruction of a unit, in a file of its own with others like it.
-pub(super) trait Operation {
-    /// Checks that each field is in its range.
-    fn check(&self, machine: &NpuMachine) -> Result<(), &'static str>;
-
-    /// Whether the cost takes bounded time.
-    fn is_bounded(&self, _machine: &NpuMachine) -> bool {
-        true
-    }
-
-    /// Returns the cost by itself, of valid fields.
-    fn cost(&self, machine: &NpuMachine) -> Cost;
-
-    /// Returns the accesses of valid fields, reads first. Those beyond a memory are rejected afterwards, if they can be enumerated.
-    fn accesses(&self, machine: &NpuMachine, sizes: MemorySizes, at: usize) -> Result<Vec<AccessSet>, Fault>;
-
-    /// Whether the bytes of the third read may be those that are written.
-    fn replaces_third(&self) -> bool {
-        false
-    }
-
-    /// Returns the work of the simulation: products, elements or bytes.
-    fn work(&self) -> u64;
-
-    /// Counts products and bytes.
-    fn count(&self, _statistics: &mut Statistics) {}
-
-    /// Computes the values. Accesses have been checked.
-    fn execute(&self, machine: &NpuMachine, memories: &mut Memories, ddr: &mut Ddr, at: usize) -> Result<(), Fault>;
-
-    /// Returns the transfer between DDR and SRAM.
-    fn transfer(&self) -> Option<Transfer> {
-        None
-    }
-
-    /// Returns the products of the array.
-    fn products(&self) -> Option<ArrayProducts> {
-        None
-    }
-}
-
-/// The products of an instruction.
-pub(super) struct ArrayProducts {
-    /// Number of products, those with padding included.
-    pub macs: u64,
-    /// Whether one depth value is used.
-    pub is_depthwise: bool,
-    /// Bytes of SRAM of the weights.
-    pub weights: Range<u64>,
-}
+use operation::Operation;
 
 /// Declares the instructions: those of units by name, fields, mnemonic, unit and operation; tokens; and the end.
 macro_rules! instructions {
@@ -276,5 +145,49 @@ impl NpuInst {
     }
 }
 
-/// Number of tokens.
-pub const NUM_TOKENS: usize = 32;
+/// Checks that each field of an instruction is in its range.
+///
+/// # Errors
+/// The rule that is violated.
+pub fn check(machine: &NpuMachine, inst: &NpuInst) -> Result<(), &'static str> {
+    match inst {
+        NpuInst::Signal { token, .. } | NpuInst::Wait { token, .. } => {
+            rules(&[(usize::from(*token) < NUM_TOKENS, "a token is less than 32")])
+        }
+        _ => inst.operation(|operation| operation.check(machine)).unwrap_or(Ok(())),
+    }
+}
+
+/// Returns the accesses of an instruction whose fields are valid, reads first.
+///
+/// # Errors
+/// An access out of bounds, or overlapping accesses of the instruction.
+pub(super) fn accesses(
+    machine: &NpuMachine,
+    inst: &NpuInst,
+    sizes: MemorySizes,
+    at: usize,
+) -> Result<Vec<AccessSet>, Fault> {
+    let overlap = |reason| Fault::new(FaultClass::Overlap, at, reason);
+    let list = inst.operation(|operation| operation.accesses(machine, sizes, at)).unwrap_or(Ok(Vec::new()))?;
+    for access in &list {
+        let size = match access.memory {
+            AddressSpace::Sram => sizes.sram,
+            AddressSpace::Accumulators => sizes.accumulators,
+            AddressSpace::Ddr => sizes.ddr,
+        };
+        if let Some(last) = access.ranges.last().filter(|r| r.end > size) {
+            let fault = Fault::new(FaultClass::Bounds, at, "an access ends beyond the memory");
+            return Err(fault.place(access.memory, last.end - 1));
+        }
+    }
+    let [reads @ .., output] = &list[..] else { return Ok(list) };
+    let in_place = inst.operation(|operation| operation.replaces_third()).unwrap_or(false);
+    for (i, other) in reads.iter().enumerate().filter(|(_, r)| r.memory == output.memory && !r.writes) {
+        let is_in_place = (in_place && i == 2) || output.memory == AddressSpace::Accumulators;
+        if let Some(address) = first_common(&other.ranges, &output.ranges).filter(|_| !is_in_place) {
+            return Err(overlap("an instruction writes a byte that it reads").place(output.memory, address));
+        }
+    }
+    Ok(list)
+}

@@ -8,13 +8,13 @@
 //! |---|---|
 //! | `machine.rs` | parameters |
 //! | `instruction.rs`, `instruction/` | instructions as data: fields, ranges, accesses, cost and values of those of a unit in one file |
-//! | `fields.rs` | fields of what instructions have in common |
+//! | `operands.rs` | placements, transfers, units and queues, with their fields |
 //! | `words.rs`, `text.rs` | binaries; assembler and disassembler |
 //! | `check.rs` | ranges of fields that instructions have in common |
 //! | `access.rs` | exact sets of bytes, for bounds, poison and hazards |
 //! | `shadow.rs` | the last accesses of each byte, ordered by vector clocks |
-//! | `values.rs`, `dense.rs` | values, computed without further checks; sums of dense convolutions |
-//! | `cost.rs`, `bound.rs` | cycles of an instruction; bounds of a program |
+//! | `values.rs` | the memories |
+//! | `cost.rs`, `costs.rs`, `bound.rs` | words by bank; costs of instructions, equal ones once; bounds of a program |
 //! | `simulate.rs`, `statistics.rs`, `fault.rs` | execution, its counts, and the reasons for which it ends |
 //!
 //! A new instruction is a file of `instruction/`, a row of `instruction.rs`, and an op of the dialect.
@@ -23,11 +23,11 @@ mod access;
 mod bound;
 mod check;
 mod cost;
-mod dense;
+mod costs;
 mod fault;
-mod fields;
 mod instruction;
 mod machine;
+mod operands;
 mod shadow;
 mod simulate;
 mod statistics;
@@ -38,11 +38,13 @@ mod words;
 pub use crate::fields::text::TextError;
 pub use crate::fields::{Fields, GroupKind, Visitor};
 pub use bound::ProgramBounds;
-pub use check::{MAX_TERMS, check};
-pub use cost::{Cost, cost, cycles};
+pub use check::MAX_TERMS;
+pub use cost::Cost;
+pub use costs::{cost, cycles};
 pub use fault::{AddressSpace, Fault, FaultClass};
 pub use instruction::*;
 pub use machine::{Interlock, MAX_BANKS, NpuMachine};
+pub use operands::*;
 pub use simulate::Simulator;
 pub use statistics::{Span, Stalls, Statistics};
 pub use text::{assemble, disassemble};

@@ -9,8 +9,10 @@
 //! before it. Signals of one token must be ordered among each other, and so must its waits, so that the n-th wait always
 //! acquires the n-th signal.
 
-use super::access::{AccessSet, MemorySizes, accesses};
-use super::cost::{CostCache, is_bounded};
+use super::access::{AccessSet, MemorySizes};
+use super::costs::{CostCache, is_bounded};
+use super::instruction::accesses;
+
 use super::shadow::{Clock, QUEUES, Shadows, Token, UNITS, first_poison};
 use super::values::{Ddr, Memories};
 use super::{

@@ -5,7 +5,9 @@
 //! registers, which keeps the order of each sum. Differences of bytes are floats too: sums of [`EXACT`] products are exact in them and
 //! are added to integers, which is faster than integer products.
 
-use super::{ClusterMachine, Compute, Elem, Stages, Tile, Window};
+use crate::cluster::ClusterMachine;
+use crate::cluster::compute::Compute;
+use crate::cluster::operands::{Elem, Stages, Tile, Window};
 use crate::cluster::rules::{Rule, check_pair, check_stages, check_window, is_value, rules};
 use crate::cluster::values::{StageValues, convert, load};
 use crate::fields::records;

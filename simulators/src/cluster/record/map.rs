@@ -1,6 +1,7 @@
 //! Elementwise functions.
 
-use super::{Compute, Stages, Tile};
+use crate::cluster::compute::Compute;
+use crate::cluster::operands::{Stages, Tile};
 use crate::cluster::rules::{Rule, check_pair, check_stages, extents, rules};
 use crate::cluster::values::{StageValues, load};
 use crate::fields::records;

@@ -1,6 +1,7 @@
 //! Pools: maxima and means of windows.
 
-use super::{Compute, Stages, Tile, Window};
+use crate::cluster::compute::Compute;
+use crate::cluster::operands::{Stages, Tile, Window};
 use crate::cluster::rules::{Rule, check_pair, check_stages, check_window, rules};
 use crate::cluster::values::{StageValues, load};
 use crate::fields::records;

@@ -1,6 +1,7 @@
 //! Softmax, in f64 as the reference.
 
-use super::{Compute, Tile};
+use crate::cluster::compute::Compute;
+use crate::cluster::operands::{Tile};
 use crate::cluster::rules::{Rule, check_pair, extents, rules};
 use crate::cluster::values::{StageValues, load};
 use crate::fields::records;

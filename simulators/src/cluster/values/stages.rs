@@ -1,7 +1,7 @@
 //! Stages, in the precision of the reference.
 
-use super::super::{Elem, Scale, Stage, Tile};
 use super::tile::{floats, load};
+use crate::cluster::operands::{Elem, Scale, Stage, Tile};
 
 /// Values before the stages.
 pub(in crate::cluster) enum StageValues {

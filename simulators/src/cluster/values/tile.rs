@@ -1,6 +1,6 @@
 //! Elements of tiles as floats, `[rows, cols, channels]`.
 
-use super::super::{Elem, Tile};
+use crate::cluster::operands::{Elem, Tile};
 use half::f16;
 
 /// Returns the elements of a tile.

@@ -1,79 +1,23 @@
 //! Convolutions: `conv`, `dwconv`.
 
-use super::{ArrayProducts, Operation};
-use crate::fields::records;
+mod array_cost;
+mod dense;
+mod depthwise;
+mod geometry;
+
+pub use geometry::Conv;
+
+use super::operation::{ArrayProducts, Operation};
 use crate::npu::access::{
-    AccessSet, Collector, MemorySizes, accumulators, check_accumulators, feature_bytes, read, touched, weight_bytes,
-    write,
+    AccessSet, Collector, MemorySizes, accumulators, check_accumulators, feature_bytes, read, write,
 };
 use crate::npu::check::{MAX_TERMS, check_feature, is_byte, rules};
-use crate::npu::cost::{ArrayCost, MAX_STEPS};
+use crate::npu::cost::MAX_STEPS;
+use crate::npu::operands::Weights;
 use crate::npu::values::{Ddr, Memories};
-use crate::npu::{AddressSpace, Cost, Fault, FaultClass, Feature, NpuMachine, Statistics, Weights};
-
-/// A convolution into accumulators. Output `(y, x)` of kernel `k` is the sum over taps and depth of
-/// `(feature(y * stride - pad_top + ky * dilation, ..., d) - feature_zero) * (weights(ky, kx, k, d) - weight_zero)`; a position
-/// outside of `height` and `width` has the value `pad_value`. As `dwconv` the depth is 1 and output channel `k` reads channel `k`.
-///
-/// The accumulator of `(y, x)` of kernel `k` is `acc + ((k / 8) * rows * cols + y * cols + x) * 8 + k % 8`.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Conv {
-    /// The input.
-    pub feature: Feature,
-    /// The kernels.
-    pub weights: Weights,
-    /// Rows of the input that exist.
-    pub height: u16,
-    /// Columns of the input that exist.
-    pub width: u16,
-    /// Rows of the output.
-    pub rows: u16,
-    /// Columns of the output.
-    pub cols: u16,
-    /// Number of kernels; of `dwconv` the number of channels.
-    pub kernels: u16,
-    /// Depth of a kernel; 1 for `dwconv`.
-    pub depth: u16,
-    /// Rows and columns of a kernel.
-    pub kernel: [u16; 2],
-    /// Steps along rows and columns.
-    pub stride: [u16; 2],
-    /// Distances between taps along rows and columns.
-    pub dilation: [u16; 2],
-    /// Padding before the first row and column.
-    pub pad: [u16; 2],
-    /// Value of padding.
-    pub pad_value: i16,
-    /// Zero point that is subtracted from the feature and from padding.
-    pub feature_zero: i16,
-    /// Zero point that is subtracted from weights, if the machine's weights have 9 bits; otherwise 0.
-    pub weight_zero: i16,
-    /// Whether bytes of the feature are signed.
-    pub signed_feature: bool,
-    /// Whether bytes of the weights are signed.
-    pub signed_weights: bool,
-    /// Adds to the accumulators instead of overwriting them.
-    pub accumulate: bool,
-    /// First accumulator, a multiple of 8.
-    pub acc: u32,
-}
-
-records! {
-    Conv {
-        feature, weights, height, width, rows, cols, kernels, depth, kernel, stride, dilation, pad, pad_value, feature_zero,
-        weight_zero, signed_feature, signed_weights, accumulate, acc
-    }
-}
-
-impl Conv {
-    /// Reduces addresses to those of the same cost.
-    pub(super) fn align(&mut self, machine: &NpuMachine) {
-        let span = machine.word_bytes * machine.banks;
-        self.feature.base %= span;
-        self.weights.base %= span;
-        self.acc = 0;
-    }
-}
+use crate::npu::{AddressSpace, Cost, Fault, FaultClass, NpuMachine, Statistics};
+use array_cost::ArrayCost;
+use geometry::{touched, weight_bytes};
 
 /// A convolution of all channels, or of each channel by itself.
 pub(super) struct Convolution {
@@ -143,7 +87,7 @@ impl Operation for Convolution {
     }
 
     fn products(&self) -> Option<ArrayProducts> {
-        let (macs, weights) = (self.conv.macs(), self.conv.weights.extent(&self.conv));
+        let (macs, weights) = (self.conv.macs(), self.conv.weight_extent());
         Some(ArrayProducts { macs, is_depthwise: self.is_depthwise, weights })
     }
 }

@@ -1,8 +1,8 @@
 //! Moves of slices within SRAM: `move`.
 
-use super::Operation;
+use super::operation::Operation;
 use crate::fields::records;
-use crate::npu::access::{AccessSet, MemorySizes, check_bytes, read, runs, write};
+use crate::npu::access::{AccessSet, MemorySizes, check_bytes, for_each_run, offset, read, runs, write};
 use crate::npu::check::rules;
 use crate::npu::values::{Ddr, Memories};
 use crate::npu::{AddressSpace, Cost, Fault, FaultClass, NpuMachine};
@@ -30,7 +30,7 @@ records! {
 
 impl Move {
     /// Reduces addresses to those of the same cost.
-    pub(super) fn align(&mut self, _: &NpuMachine) {
+    pub(in crate::npu) fn align(&mut self, _: &NpuMachine) {
         (self.from, self.to) = (0, 0);
     }
 }
@@ -66,7 +66,13 @@ impl Operation for Slices {
     }
 
     fn execute(&self, _: &NpuMachine, memories: &mut Memories, _: &mut Ddr, _: usize) -> Result<(), Fault> {
-        memories.move_slices(&self.0);
+        let m = &self.0;
+        for_each_run(&m.counts, |index| {
+            let from = m.from as usize + offset(index, &m.from_strides) as usize;
+            let to = m.to as usize + offset(index, &m.to_strides) as usize;
+            memories.sram.copy_within(from..from + m.slice as usize, to);
+            memories.sram_initialized.copy_within(from..from + m.slice as usize, to);
+        });
         Ok(())
     }
 }

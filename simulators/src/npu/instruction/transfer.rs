@@ -1,38 +1,31 @@
 //! Transfers between DDR and SRAM: `load`, `store`.
 
-use super::Operation;
-use crate::fields::records;
-use crate::npu::access::{AccessSet, MemorySizes, check_bytes, for_each_ddr_run, read, runs, write};
+use super::operation::Operation;
+use crate::npu::access::{AccessSet, MemorySizes, check_bytes, for_each_run, offset, read, runs, write};
 use crate::npu::check::rules;
 use crate::npu::cost::MAX_STEPS;
+use crate::npu::operands::Transfer;
 use crate::npu::values::{Ddr, Memories};
 use crate::npu::{AddressSpace, Cost, Fault, FaultClass, NpuMachine, Statistics};
 
-/// A transfer between DDR and SRAM: `counts[0] * counts[1] * counts[2]` runs of contiguous bytes, the last index fastest.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Transfer {
-    /// First byte in DDR.
-    pub ddr: u32,
-    /// First byte in SRAM.
-    pub sram: u32,
-    /// Bytes of a run.
-    pub run: u32,
-    /// Numbers of runs.
-    pub counts: [u32; 3],
-    /// Bytes between runs in DDR.
-    pub ddr_strides: [u32; 3],
-    /// Bytes between runs in SRAM.
-    pub sram_strides: [u32; 3],
-}
-
-records! {
-    Transfer { ddr, sram, run, counts, ddr_strides, sram_strides }
-}
-
 impl Transfer {
     /// Reduces addresses to those of the same cost.
-    pub(super) fn align(&mut self, machine: &NpuMachine) {
+    pub(in crate::npu) fn align(&mut self, machine: &NpuMachine) {
         (self.ddr, self.sram) = (self.ddr % machine.burst, 0);
+    }
+
+    /// Calls `f` with the contiguous runs in DDR, adjacent ones merged, as addresses and lengths.
+    pub(in crate::npu) fn for_each_ddr_run(&self, mut f: impl FnMut(u64, u64)) {
+        let t = self;
+        let (mut run, mut counts) = (u64::from(t.run), t.counts);
+        for i in (0..3).rev() {
+            if counts[i] != 1 && u64::from(t.ddr_strides[i]) != run {
+                break;
+            }
+            run *= u64::from(counts[i]);
+            counts[i] = 1;
+        }
+        for_each_run(&counts, |index| f(u64::from(t.ddr) + offset(index, &t.ddr_strides), run));
     }
 
     fn check(&self) -> Result<(), &'static str> {
@@ -53,7 +46,7 @@ impl Transfer {
 
     fn cost(&self, machine: &NpuMachine, latency: u32) -> Cost {
         let (burst, mut bursts) = (u64::from(machine.burst), 0);
-        for_each_ddr_run(self, |start, len| bursts += (start + len).div_ceil(burst) - start / burst);
+        self.for_each_ddr_run(|start, len| bursts += (start + len).div_ceil(burst) - start / burst);
         let ddr_bytes = bursts * burst;
         let cycles = (ddr_bytes * 4).div_ceil(machine.ddr_rate.into());
         Cost { cycles, latency: latency.into(), ddr_bytes, ..Cost::default() }
@@ -95,7 +88,14 @@ impl Operation for Load {
     }
 
     fn execute(&self, _: &NpuMachine, memories: &mut Memories, ddr: &mut Ddr, _: usize) -> Result<(), Fault> {
-        memories.load(&self.0, ddr);
+        let t = &self.0;
+        for_each_run(&t.counts, |index| {
+            let from = t.ddr as usize + offset(index, &t.ddr_strides) as usize;
+            let to = t.sram as usize + offset(index, &t.sram_strides) as usize;
+            let n = t.run as usize;
+            memories.sram[to..to + n].copy_from_slice(&ddr.bytes[from..from + n]);
+            memories.sram_initialized[to..to + n].copy_from_slice(&ddr.initialized[from..from + n]);
+        });
         Ok(())
     }
 
@@ -139,7 +139,14 @@ impl Operation for Store {
     }
 
     fn execute(&self, _: &NpuMachine, memories: &mut Memories, ddr: &mut Ddr, _: usize) -> Result<(), Fault> {
-        memories.store(&self.0, ddr);
+        let t = &self.0;
+        for_each_run(&t.counts, |index| {
+            let to = t.ddr as usize + offset(index, &t.ddr_strides) as usize;
+            let from = t.sram as usize + offset(index, &t.sram_strides) as usize;
+            let n = t.run as usize;
+            ddr.bytes[to..to + n].copy_from_slice(&memories.sram[from..from + n]);
+            ddr.initialized[to..to + n].copy_from_slice(&memories.sram_initialized[from..from + n]);
+        });
         Ok(())
     }
 

@@ -3,8 +3,10 @@
 //! Values and weights less their zero points are at most 255 in magnitude, so sums of [`EXACT_TERMS`] products are exact in
 //! 32-bit floats, of which a vector holds as many as of integers, but whose products take one instruction.
 
-use super::values::{Memories, accumulator, input_address};
-use super::{Conv, Fault, NpuMachine};
+use super::depthwise::input_address;
+use super::geometry::Conv;
+use crate::npu::values::{Memories, accumulator};
+use crate::npu::{Fault, NpuMachine};
 use std::ops::Range;
 
 /// Kernels of a panel of weights.
