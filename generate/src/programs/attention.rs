@@ -179,8 +179,7 @@ fn fused(mut n: Network<'_>, elem: &'static str) -> String {
     let types: Vec<String> =
         [&q, &k, &v].into_iter().chain(optional.iter().map(|(_, value)| value)).map(Tensor::ty).collect();
     let y = Tensor { shape: vec![b, h, s, width], ..q.clone() };
-    let (names, types, result) =
-        ([&q.name, &k.name, &v.name].map(|name| name.as_str()).join(", "), types.join(", "), y.ty());
+    let (names, types, result) = ([&q.name, &k.name, &v.name].map(String::as_str).join(", "), types.join(", "), y.ty());
     let op = format!("graph.attention {names}{words}{attrs} : ({types}) -> {result}");
     let y = n.op(&y.shape, elem, &op);
     n.values.push(y);

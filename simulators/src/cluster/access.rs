@@ -2,6 +2,7 @@
 //!
 //! A compute record reads its whole tiles and arrays of parameters. A multicast writes the same bytes in each destination.
 
+use super::compute::Compute;
 use super::{ClusterMachine, MemoryId, Record, Stage, Stages, StridedBox, Tile, Transfer};
 use std::ops::Range;
 
@@ -263,7 +264,7 @@ impl Record {
 
     /// Returns the number of products of a convolution, those with padding included; 0 of other records.
     pub fn products(&self) -> u64 {
-        self.compute().map_or(0, |compute| compute.products())
+        self.compute().map_or(0, Compute::products)
     }
 
     /// Returns the cycles of the products of a convolution on a machine; 0 of other records.

@@ -5,6 +5,7 @@
 //! conflicts unless those are complete before it. Accesses further back are complete by induction.
 
 use super::access::{accesses, is_same_place};
+use super::compute::Compute;
 use super::graph::Graph;
 use super::shadow::{AccessOrder, Conflict, Readers, Shadow};
 use super::{ClusterMachine, ClusterProgram, Fault, FaultClass, MemoryId, Position, Record, RecordAccess, Runs, Tile};
@@ -185,7 +186,7 @@ fn overlaps(record: &Record, list: &[RecordAccess], at: Position) -> Result<(), 
 fn is_in_place(record: &Record, read: &Runs) -> bool {
     let Some(output) = record.output() else { return false };
     let replaces = |tile: &Tile| Runs::of_tile(tile) == *read && is_same_place(tile, output);
-    let input = record.input().filter(|_| record.compute().is_some_and(|compute| compute.is_elementwise()));
+    let input = record.input().filter(|_| record.compute().is_some_and(Compute::is_elementwise));
     let stages = record.stages().into_iter().flatten().flatten();
     input.is_some_and(replaces) || stages.filter_map(|stage| stage.other()).any(replaces)
 }

@@ -184,7 +184,7 @@ pub fn check_fields(record: &Record, clusters: usize) -> Result<(), &'static str
             (*mask != 0, "a mask has at least one cluster"),
             (u64::from(*mask) >> clusters == 0, "a mask has clusters of the program only"),
         ]),
-        _ => record.compute().map_or(Ok(()), |compute| compute.check()),
+        _ => record.compute().map_or(Ok(()), Compute::check),
     }
 }
 
