@@ -4,6 +4,7 @@ mod associative;
 mod checking;
 mod corners;
 mod draw;
+mod executions;
 mod floats;
 mod laws;
 mod loops;
