@@ -56,13 +56,22 @@ impl Pass for Licm {
 fn hoist_from(m: &mut Module, around: Op, body: Region, cx: &mut PassContext<'_>) {
     for block in m.region_blocks(body).collect::<Vec<_>>() {
         for op in m.block_ops(block).collect::<Vec<_>>() {
-            let invariant = !m.has_trait(op, Traits::TERMINATOR) && is_speculatable(m, op) && is_invariant(m, op, body);
+            let can_move = !m.has_trait(op, Traits::TERMINATOR) && is_speculatable(m, op) && has_known_extents(m, op);
+            let invariant = can_move && is_invariant(m, op, body);
             if invariant && cx.allows("hoist", m, op) {
                 m.move_before(op, around);
                 cx.count("num-hoisted", 1);
             }
         }
     }
+}
+
+/// Whether ops that relate the extents of their operands know them. Others may be given extents that do not fit, which only a loop that runs
+/// shows.
+fn has_known_extents(m: &Module, op: Op) -> bool {
+    let is_known = |&v: &Value| !m.ctx.is_shaped(m.value_type(v)) || m.ctx.static_shape(m.value_type(v)).is_some();
+    let relates = |op: Op| m.info(op).is_some_and(|info| info.infer.is_some());
+    m.ops_under(op).into_iter().all(|op| !relates(op) || m.operands(op).iter().all(is_known))
 }
 
 /// Whether the op and its nested ops use only values defined outside `body` or inside the op.

@@ -16,7 +16,7 @@ macro_rules! windows {
         /// ```mlir
         #[doc = $example]
         /// ```
-        #[op($name, format = GENERIC, infer = infer_window, eval = |args, data| window(args, data, kernels::WindowFunction::$window))]
+        #[op($name, format = GENERIC, infer = infer_window, verify = |m, op| checked(m, op, has_one_length), eval = |args, data| window(args, data, kernels::WindowFunction::$window))]
         pub struct $Op {
             /// Length, a scalar.
             size: Operand<INT_TENSOR>,
@@ -55,6 +55,11 @@ fn output_type(args: &OpArgs<'_>) -> Result<(gradus_ir::Type, DType), Violation>
     let number = int(args, "output_datatype")?;
     let known = onnx_type(args.ctx(), number).zip(onnx_dtype(number));
     known.ok_or_else(|| format!("{number} is not an ONNX type number").into())
+}
+
+fn has_one_length(args: &OpArgs<'_>) -> Result<(), Violation> {
+    let several = args.ctx().static_shape(args.operand_type(0)).is_some_and(|shape| shape.iter().any(|&n| n != 1));
+    if several { Err("requires one length".into()) } else { Ok(()) }
 }
 
 fn infer_window(args: &OpArgs<'_>) -> infer::Types {

@@ -1,0 +1,30 @@
+// RUN: gradus opt %s --loop-invariant-code-motion | FileCheck %s
+
+// A product whose inner extents may differ stays in the loop, which may not run.
+// CHECK-LABEL: func.func @unknown
+// CHECK: scf.for
+// CHECK-NEXT: graph.matmul
+func.func @unknown(%n: index, %a: tensor<2x3xf32>, %b: tensor<?x4xf32>, %init: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%x = %init) -> (tensor<2x4xf32>) {
+    %0 = graph.matmul %a, %b : (tensor<2x3xf32>, tensor<?x4xf32>) -> tensor<2x4xf32>
+    %1 = graph.add %x, %0 : (tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
+    scf.yield %1 : tensor<2x4xf32>
+  }
+  return %r : tensor<2x4xf32>
+}
+
+// CHECK-LABEL: func.func @known
+// CHECK: graph.matmul
+// CHECK: scf.for
+func.func @known(%n: index, %a: tensor<2x3xf32>, %b: tensor<3x4xf32>, %init: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%x = %init) -> (tensor<2x4xf32>) {
+    %0 = graph.matmul %a, %b : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+    %1 = graph.add %x, %0 : (tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
+    scf.yield %1 : tensor<2x4xf32>
+  }
+  return %r : tensor<2x4xf32>
+}
