@@ -298,10 +298,13 @@ impl<'m> Reference<'m> {
                     _ => judge.relation(input, before, &outcome),
                 };
                 // A difference in rounding, from the program that is executed.
-                if let Some(exact) = exact.as_mut().filter(|_| outcome.relation(before) == Relation::Differs) {
+                let is_rounded = || {
+                    matches!(relation, Relation::Refines | Relation::Close)
+                        && outcome.relation(before) == Relation::Differs
+                };
+                if let Some(exact) = exact.as_mut().filter(|_| is_rounded()) {
                     let interpreted = exact.run(new, input);
-                    let is_near = matches!(relation, Relation::Refines | Relation::Close);
-                    if is_near && outcome.relation(&interpreted) == Relation::Differs {
+                    if outcome.relation(&interpreted) == Relation::Differs {
                         let (input, before) = (input.clone(), interpreted);
                         return Verdict::Different(Box::new(Difference { input, before, after: outcome }));
                     }

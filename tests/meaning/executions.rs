@@ -1,4 +1,4 @@
-//! Compiled programs as they are executed: roundings that differ are a mistake where the execution promises the bits of the semantics.
+//! Executed programs: a rounding that differs is a mistake if the execution promises the bits of the semantics.
 
 use gradus::Tool;
 use gradus::check::bisect::{Checked, Subject};

@@ -2,12 +2,11 @@
 
 use super::network::{Network, Tensor, is_float};
 use super::networks::cast;
+use super::qdq::{dequantized, quantized_along};
 use gradus_ir::random::Random;
 
 /// Element types, between which values are converted.
 const TYPES: [&str; 6] = ["f32", "f32", "f16", "bf16", "i32", "i8"];
-/// Scales: with powers of two, many numbers are in the middle of two steps.
-const SCALES: [&str; 5] = ["0.5", "0.25", "2.0", "0.1", "3.7"];
 
 /// Draws one to three ops on tensors of equal extents.
 pub(super) fn draw(random: &mut Random) -> String {
@@ -28,8 +27,14 @@ fn step(n: &mut Network<'_>, x: &Tensor) -> Tensor {
             let elem = n.random.pick(&TYPES);
             cast(n, x, elem)
         }
-        2 | 3 if x.elem == "f32" => quantized(n, x),
-        2 | 3 if x.elem == "i8" => dequantized(n, x),
+        2 | 3 if x.elem == "f32" => {
+            let (axis, elem) = (axis(n, x), n.random.pick(&["i8", "ui8"]));
+            quantized_along(n, x, elem, axis)
+        }
+        2 | 3 if x.elem == "i8" => {
+            let axis = axis(n, x);
+            dequantized(n, x, axis)
+        }
         4 if is_float(x.elem) => {
             let name = n.random.pick(&[
                 "graph.neg",
@@ -56,22 +61,7 @@ fn step(n: &mut Network<'_>, x: &Tensor) -> Tensor {
     }
 }
 
-/// Creates a scale and a zero point: one of each, or one for each element along the last axis.
-fn scale(n: &mut Network<'_>, x: &Tensor, elem: &'static str) -> ([Tensor; 2], String) {
-    let axis = x.shape.last().copied().filter(|_| n.random.percent(30));
-    let shape: Vec<i64> = axis.into_iter().collect();
-    let scales: Vec<String> = (0..axis.unwrap_or(1)).map(|_| n.random.pick(&SCALES).to_owned()).collect();
-    let attrs = if axis.is_some() { format!("axis = {} : i64", x.shape.len() - 1) } else { String::new() };
-    ([n.listed(&shape, "f32", &scales), n.weights(&shape, elem, 100)], attrs)
-}
-
-fn quantized(n: &mut Network<'_>, x: &Tensor) -> Tensor {
-    let elem = n.random.pick(&["i8", "ui8"]);
-    let ([scale, zero], attrs) = scale(n, x, elem);
-    n.generic("graph.quantize_linear", &[x, &scale, &zero], &attrs, &x.shape, elem)
-}
-
-fn dequantized(n: &mut Network<'_>, x: &Tensor) -> Tensor {
-    let ([scale, zero], attrs) = scale(n, x, x.elem);
-    n.generic("graph.dequantize_linear", &[x, &scale, &zero], &attrs, &x.shape, "f32")
+/// Draws the last axis, or none.
+fn axis(n: &mut Network<'_>, x: &Tensor) -> Option<usize> {
+    x.shape.len().checked_sub(1).filter(|_| n.random.percent(30))
 }

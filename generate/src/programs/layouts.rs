@@ -28,9 +28,7 @@ pub(super) fn draw(random: &mut Random) -> String {
             (4, 0..2) => repacked(&mut n, &x),
             (4, 2) => {
                 let perm = n.random.pick(&PERMUTATIONS);
-                let shape: Vec<i64> = perm.iter().map(|&i| x.shape[i]).collect();
-                let text: Vec<String> = perm.iter().map(usize::to_string).collect();
-                n.generic("graph.transpose", &[&x], &format!("perm = array<i64: {}>", text.join(", ")), &shape, elem)
+                n.transposed(&x, &perm)
             }
             (_, 3) => reshaped(&mut n, &x),
             (rank, 4) if elem == "f32" => normalized(&mut n, &x, rank as u64),

@@ -173,6 +173,18 @@ impl Network<'_> {
         self.generic("graph.relu", &[x], "", &x.shape, x.elem)
     }
 
+    /// Draws an order of numbers.
+    pub(super) fn permutation(&mut self, mut left: Vec<usize>) -> Vec<usize> {
+        (0..left.len()).map(|_| left.remove(self.random.below(left.len() as u64) as usize)).collect()
+    }
+
+    /// Permutes axes.
+    pub(super) fn transposed(&mut self, x: &Tensor, order: &[usize]) -> Tensor {
+        let shape: Vec<i64> = order.iter().map(|&axis| x.shape[axis]).collect();
+        let order: Vec<String> = order.iter().map(usize::to_string).collect();
+        self.generic("graph.transpose", &[x], &format!("perm = array<i64: {}>", order.join(", ")), &shape, x.elem)
+    }
+
     pub(super) fn reshaped(&mut self, x: &Tensor, shape: &[i64]) -> Tensor {
         let to = self.indices(shape);
         self.generic("graph.reshape", &[x, &to], "", shape, x.elem)

@@ -51,21 +51,16 @@ fn step(n: &mut Network<'_>, x: &Tensor) -> Option<Tensor> {
             let shape = [x.shape[0], x.shape[1], 1, 1];
             Some(n.generic("graph.global_average_pool", &[x], "", &shape, "f32"))
         }
-        8 => Some(if n.random.percent(50) { transposed(n, x) } else { regrouped(n, x) }),
+        8 if n.random.percent(50) => {
+            let order = n.permutation((0..x.shape.len()).collect());
+            Some(n.transposed(x, &order))
+        }
+        8 => Some(regrouped(n, x)),
         _ => {
             let name = n.random.pick(&FUNCTIONS);
             Some(n.generic(&format!("graph.{name}"), &[x], "", &x.shape, "f32"))
         }
     }
-}
-
-/// Permutes axes.
-fn transposed(n: &mut Network<'_>, x: &Tensor) -> Tensor {
-    let mut left: Vec<usize> = (0..x.shape.len()).collect();
-    let perm: Vec<usize> = x.shape.iter().map(|_| left.remove(n.random.below(left.len() as u64) as usize)).collect();
-    let shape: Vec<i64> = perm.iter().map(|&axis| x.shape[axis]).collect();
-    let perm: Vec<String> = perm.iter().map(usize::to_string).collect();
-    n.generic("graph.transpose", &[x], &format!("perm = array<i64: {}>", perm.join(", ")), &shape, "f32")
 }
 
 /// Splits an axis or joins two.
@@ -106,7 +101,7 @@ fn zero_point(n: &mut Network<'_>, shape: &[i64], elem: &'static str) -> Tensor 
 }
 
 /// Dequantizes a tensor, by a scale and a zero point for all elements or for each of an axis.
-fn dequantized(n: &mut Network<'_>, x: &Tensor, axis: Option<usize>) -> Tensor {
+pub(super) fn dequantized(n: &mut Network<'_>, x: &Tensor, axis: Option<usize>) -> Tensor {
     let count = axis.map(|axis| x.shape[axis]);
     let shape: Vec<i64> = count.into_iter().collect();
     let (scale, zero) = (scale(n, count), zero_point(n, &shape, x.elem));
@@ -116,6 +111,11 @@ fn dequantized(n: &mut Network<'_>, x: &Tensor, axis: Option<usize>) -> Tensor {
 
 fn quantized(n: &mut Network<'_>, y: &Tensor, elem: &'static str) -> Tensor {
     let axis = n.random.percent(8).then(|| n.random.below(y.shape.len() as u64) as usize);
+    quantized_along(n, y, elem, axis)
+}
+
+/// Quantizes a tensor, by a scale and a zero point for all elements or for each of an axis.
+pub(super) fn quantized_along(n: &mut Network<'_>, y: &Tensor, elem: &'static str, axis: Option<usize>) -> Tensor {
     let count = axis.map(|axis| y.shape[axis]);
     let shape: Vec<i64> = count.into_iter().collect();
     let (scale, zero) = (scale(n, count), zero_point(n, &shape, elem));

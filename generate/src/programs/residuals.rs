@@ -98,14 +98,9 @@ fn shuffle(n: &mut Network<'_>, x: &Tensor) -> Tensor {
     }
     factors.push(channels);
     let split = n.reshaped(x, &[&[1], &factors[..], &x.shape[2..]].concat());
-    let mut left: Vec<usize> = (1..=factors.len()).collect();
-    let order: Vec<usize> = factors.iter().map(|_| left.remove(n.random.below(left.len() as u64) as usize)).collect();
+    let order = n.permutation((1..=factors.len()).collect());
     let rest = [factors.len() + 1, factors.len() + 2];
-    let order = [&[0], &order[..], &rest].concat();
-    let shape: Vec<i64> = order.iter().map(|&axis| split.shape[axis]).collect();
-    let order: Vec<String> = order.iter().map(usize::to_string).collect();
-    let perm = format!("perm = array<i64: {}>", order.join(", "));
-    let turned = n.generic("graph.transpose", &[&split], &perm, &shape, x.elem);
+    let turned = n.transposed(&split, &[&[0], &order[..], &rest].concat());
     n.reshaped(&turned, &x.shape)
 }
 

@@ -87,7 +87,7 @@ impl Network {
     }
 
     /// For each layer, the last of those whose parts are interleaved with its own, and the channels of all these in the feature of which they
-    /// are parts. Only the last layer completes them: boxes of such parts have channels of the others.
+    /// are parts. The last layer completes all of them, since boxes of such parts have channels of the others.
     pub fn completions(&self, edges: &Edges) -> Vec<(LayerId, Range<u32>)> {
         let mut completions = vec![(0, 0..0); self.layers.len()];
         for writers in &edges.writers {

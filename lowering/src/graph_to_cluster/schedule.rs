@@ -258,7 +258,8 @@ impl<'a> Scheduler<'a> {
         let needs: Vec<Vec<(FeatureId, Region)>> = boxes.iter().map(|b| self.net.needs(l, b).collect()).collect();
         for (i, &id) in reads.iter().enumerate() {
             let part = self.roots[id];
-            let is_loaded = !self.net.sources(&self.edges, l, id).any(|source| group.contains(&source));
+            let is_own = |source| group.contains(&source);
+            let is_loaded = self.is_by_tile(part.whole) && !self.net.sources(&self.edges, l, id).any(is_own);
             let instance = self.instance(part.whole, tile, at, is_loaded);
             let boxes: Vec<Region> = needs.iter().map(|list| list[i].1.in_root(part)).collect();
             self.grow(instance, &boxes, true);
@@ -299,12 +300,15 @@ impl<'a> Scheduler<'a> {
         ready.iter().map(|b| b.intersection(&Region::whole(info.extents).with(0, rows[0], rows[1]))).collect()
     }
 
-    /// Returns the instance of a root that a step of a tile reads or writes. What layers of other groups wrote is loaded, if it is in DDR.
-    fn instance(&mut self, root: FeatureId, tile: TileId, at: usize, is_loaded: bool) -> InstanceId {
+    /// Whether a root has instances for each tile, rather than one.
+    fn is_by_tile(&self, root: FeatureId) -> bool {
         let is_operand = matches!(self.net.features[root].role, Role::Operand(_));
-        let by_tile = self.is_local[root] || self.choices.in_ddr[root] || is_operand;
-        let is_loaded = by_tile && is_loaded;
-        let key = (root, by_tile.then_some(tile), is_loaded);
+        self.is_local[root] || self.choices.in_ddr[root] || is_operand
+    }
+
+    /// Returns the instance of a root that a step of a tile reads or writes; a loaded one if layers of other groups wrote it to DDR.
+    fn instance(&mut self, root: FeatureId, tile: TileId, at: usize, is_loaded: bool) -> InstanceId {
+        let key = (root, self.is_by_tile(root).then_some(tile), is_loaded);
         let clusters = self.machine.clusters as usize;
         let (instances, available) = (&mut self.out.instances, self.saved_until[root]);
         let id = *self.known.entry(key).or_insert_with(|| {

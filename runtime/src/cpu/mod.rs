@@ -249,7 +249,12 @@ pub fn is_exact(m: &Module, function: Op) -> bool {
 
 /// Returns the ops with kernels, some of them twice.
 pub fn ops() -> impl Iterator<Item = &'static OpInfo> {
-    KERNELS.iter().chain(EXACT_KERNELS).map(|&(info, _)| info).chain(function::ops())
+    kernels().map(|&(info, _)| info).chain(function::ops())
+}
+
+/// Returns the entries of both tables.
+fn kernels() -> impl Iterator<Item = &'static (&'static OpInfo, Prepare)> {
+    KERNELS.iter().chain(EXACT_KERNELS)
 }
 
 /// Prepares an op whose result has the bytes of its operand, if the sizes agree: a declared type may be wrong.
@@ -266,7 +271,7 @@ fn prepare(args: &OpArgs<'_>) -> Option<Prepared> {
     if args.operands.is_empty() || !types.into_iter().all(is_known) {
         return None;
     }
-    let mut known = KERNELS.iter().chain(EXACT_KERNELS).filter(|(info, _)| std::ptr::eq(*info, args.info)).peekable();
+    let mut known = kernels().filter(|(info, _)| std::ptr::eq(*info, args.info)).peekable();
     match known.peek() {
         Some(_) => {
             known.find_map(|(_, prepare)| prepare(m, args)).and_then(|kernel| blocks::in_blocks(m, args, kernel))

@@ -1,4 +1,4 @@
-//! What the machine does with a compute record.
+//! The interface of compute records, for checks, hazards, execution and times.
 
 use super::ClusterMachine;
 use super::operands::Stages;

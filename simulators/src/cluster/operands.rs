@@ -1,4 +1,4 @@
-//! What records have in common: element types, tiles, transfers, stages and windows, with their fields in order.
+//! Operands of several records: element types, tiles, transfers, stages and windows, with their fields in order.
 
 use crate::fields::{records, variants, words};
 

@@ -62,11 +62,11 @@ macro_rules! records_with_compute {
             /// Returns the index of the function in [`FUNCTIONS`].
             pub fn function(&self) -> usize {
                 let name = match self {
-                    Record::Fetch { .. } => return 0,
-                    Record::Store { .. } => return 1,
-                    Record::Send { .. } => return 2,
-                    Record::Notify { .. } => return 3,
-                    Record::Wait { .. } => return 4,
+                    Record::Fetch { .. } => "fetch",
+                    Record::Store { .. } => "store",
+                    Record::Send { .. } => "send",
+                    Record::Notify { .. } => "notify",
+                    Record::Wait { .. } => "wait",
                     $(Record::$Name(_) => $name,)*
                 };
                 FUNCTIONS.iter().position(|&function| function == name).unwrap_or(FUNCTIONS.len())

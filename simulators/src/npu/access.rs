@@ -22,6 +22,17 @@ pub(super) struct MemorySizes {
     pub ddr: u64,
 }
 
+impl MemorySizes {
+    /// The size of a memory.
+    pub fn of(self, memory: AddressSpace) -> u64 {
+        match memory {
+            AddressSpace::Sram => self.sram,
+            AddressSpace::Accumulators => self.accumulators,
+            AddressSpace::Ddr => self.ddr,
+        }
+    }
+}
+
 /// Collects ranges; neighbours in ascending order are merged at once.
 #[derive(Default)]
 pub(super) struct Collector {
@@ -72,13 +83,32 @@ pub(super) fn first_common(a: &[Range<u64>], b: &[Range<u64>]) -> Option<u64> {
     None
 }
 
+/// The number of bytes of a nest of runs.
+pub(super) fn total(run: u32, counts: &[u32]) -> u64 {
+    counts.iter().fold(run.into(), |n: u64, &count| n.saturating_mul(count.into()))
+}
+
 /// Rejects more bytes than the target holds, before they are enumerated.
 pub(super) fn check_bytes(run: u32, counts: &[u32], size: u64, at: usize) -> Result<(), Fault> {
-    let total = counts.iter().try_fold(u64::from(run), |n, &c| n.checked_mul(c.into()));
-    match total {
-        Some(total) if total <= size => Ok(()),
-        _ => Err(Fault::new(FaultClass::Bounds, at, "more bytes than the target holds")),
-    }
+    let fault = Fault::new(FaultClass::Bounds, at, "more bytes than the target holds");
+    if total(run, counts) <= size { Ok(()) } else { Err(fault) }
+}
+
+/// Returns the accesses of a copy of a nest of runs, from and to a memory, a first byte and strides. `twice` is the reason why it is rejected
+/// if a byte is written twice.
+///
+/// # Errors
+/// That, and more bytes than the target holds.
+pub(super) fn copy_accesses<const N: usize>(
+    (run, counts): (u32, &[u32; N]),
+    [from, to]: [(AddressSpace, u32, &[u32; N]); 2],
+    sizes: MemorySizes,
+    (at, twice): (usize, &'static str),
+) -> Result<Vec<AccessSet>, Fault> {
+    check_bytes(run, counts, sizes.of(to.0), at)?;
+    let [source, target] = [from, to].map(|(_, base, strides)| runs(base, run, counts, strides));
+    let target = write(to.0, target).ok_or_else(|| Fault::new(FaultClass::Overlap, at, twice))?;
+    Ok(vec![read(from.0, false, source), target])
 }
 
 /// Calls `f` with the offset of each run of a nest, the last index fastest.
@@ -97,7 +127,7 @@ pub(super) fn offset<const N: usize>(index: [u64; N], strides: &[u32; N]) -> u64
     index.iter().zip(strides).map(|(&i, &s)| i * u64::from(s)).sum()
 }
 
-pub(super) fn runs<const N: usize>(base: u32, run: u32, counts: &[u32; N], strides: &[u32; N]) -> Collector {
+fn runs<const N: usize>(base: u32, run: u32, counts: &[u32; N], strides: &[u32; N]) -> Collector {
     let mut out = Collector::default();
     for_each_run(counts, |index| out.push(u64::from(base) + offset(index, strides), run.into()));
     out

@@ -1,6 +1,6 @@
 //! Bounds of a program, and the cycles that double buffering saves.
 
-use super::costs::CostCache;
+use super::cost_cache::CostCache;
 use super::instruction::ArrayProducts;
 use super::{NpuInst, NpuMachine, Unit};
 use rustc_hash::FxHashSet;

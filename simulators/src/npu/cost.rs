@@ -1,4 +1,4 @@
-//! The cost of an instruction, and what it counts: words of SRAM by bank.
+//! The cost of an instruction, and the words of SRAM by bank from which it follows.
 
 use super::NpuMachine;
 use super::machine::MAX_BANKS;

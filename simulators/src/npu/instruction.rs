@@ -1,27 +1,28 @@
 //! Instructions as data. Those of units are in the files of this folder, with their fields, ranges, accesses, cost and values.
 
 mod conv;
-mod operation;
 mod post;
 mod slices;
 mod transfer;
+mod unit_instruction;
 
 pub use conv::Conv;
-pub(super) use operation::ArrayProducts;
 pub use post::{Post, Residual};
 pub use slices::Move;
+pub(super) use unit_instruction::ArrayProducts;
 
 use super::access::{AccessSet, MemorySizes, first_common};
 use super::check::rules;
 use super::operands::{NUM_TOKENS, Queue, Transfer, Unit};
 use super::{AddressSpace, Fault, FaultClass, NpuMachine};
 use crate::fields::{Fields, Visitor};
-use conv::Convolution;
-use operation::Operation;
+use conv::ArrayInstruction;
+use transfer::TransferInstruction;
+use unit_instruction::UnitInstruction;
 
-/// Declares the instructions: those of units by name, fields, mnemonic, unit and operation; tokens; and the end.
+/// Declares the instructions: those of units by name, fields, mnemonic, unit, and the value that executes them; tokens; and the end.
 macro_rules! instructions {
-    ($($(#[$doc:meta])* $Name:ident($Fields:ident) = $mnemonic:literal on $unit:ident by $operation:expr;)*) => {
+    ($($(#[$doc:meta])* $Name:ident($Fields:ident) = $mnemonic:literal on $unit:ident by $executed:expr;)*) => {
         /// An instruction.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         pub enum NpuInst {
@@ -99,9 +100,9 @@ macro_rules! instructions {
             }
 
             /// Calls `f` with the instruction of a unit.
-            pub(super) fn operation<R>(&self, f: impl FnOnce(&dyn Operation) -> R) -> Option<R> {
+            pub(super) fn of_unit<R>(&self, f: impl FnOnce(&dyn UnitInstruction) -> R) -> Option<R> {
                 match self {
-                    $(NpuInst::$Name(fields) => Some(f(&($operation)(*fields))),)*
+                    $(NpuInst::$Name(fields) => Some(f(&($executed)(*fields))),)*
                     NpuInst::Signal { .. } | NpuInst::Wait { .. } | NpuInst::End => None,
                 }
             }
@@ -120,28 +121,28 @@ macro_rules! instructions {
 
 instructions! {
     /// DDR to SRAM.
-    Load(Transfer) = "load" on Load by transfer::Load;
+    Load(Transfer) = "load" on Load by |transfer| TransferInstruction { transfer, is_load: true };
     /// SRAM to DDR.
-    Store(Transfer) = "store" on Store by transfer::Store;
+    Store(Transfer) = "store" on Store by |transfer| TransferInstruction { transfer, is_load: false };
     /// Slices within SRAM.
-    Move(Move) = "move" on Mover by slices::Slices;
+    Move(Move) = "move" on Mover by slices::MoveInstruction;
     /// Convolution.
-    Conv(Conv) = "conv" on Array by |conv| Convolution { conv, is_depthwise: false };
+    Conv(Conv) = "conv" on Array by |conv| ArrayInstruction { conv, is_depthwise: false };
     /// Depthwise convolution.
-    DwConv(Conv) = "dwconv" on Array by |conv| Convolution { conv, is_depthwise: true };
+    DwConv(Conv) = "dwconv" on Array by |conv| ArrayInstruction { conv, is_depthwise: true };
     /// Accumulators to bytes.
-    Post(Post) = "post" on Pipe by post::Requantize;
+    Post(Post) = "post" on Pipe by post::PostInstruction;
 }
 
 impl NpuInst {
     /// Returns the transfer of a load or store.
     pub(super) fn transfer(&self) -> Option<Transfer> {
-        self.operation(|operation| operation.transfer()).flatten()
+        self.of_unit(|inst| inst.transfer()).flatten()
     }
 
     /// Returns the products of the array.
     pub(super) fn products(&self) -> Option<ArrayProducts> {
-        self.operation(|operation| operation.products()).flatten()
+        self.of_unit(|inst| inst.products()).flatten()
     }
 }
 
@@ -154,7 +155,7 @@ pub fn check(machine: &NpuMachine, inst: &NpuInst) -> Result<(), &'static str> {
         NpuInst::Signal { token, .. } | NpuInst::Wait { token, .. } => {
             rules(&[(usize::from(*token) < NUM_TOKENS, "a token is less than 32")])
         }
-        _ => inst.operation(|operation| operation.check(machine)).unwrap_or(Ok(())),
+        _ => inst.of_unit(|inst| inst.check(machine)).unwrap_or(Ok(())),
     }
 }
 
@@ -168,25 +169,21 @@ pub(super) fn accesses(
     sizes: MemorySizes,
     at: usize,
 ) -> Result<Vec<AccessSet>, Fault> {
-    let overlap = |reason| Fault::new(FaultClass::Overlap, at, reason);
-    let list = inst.operation(|operation| operation.accesses(machine, sizes, at)).unwrap_or(Ok(Vec::new()))?;
+    let list = inst.of_unit(|inst| inst.accesses(machine, sizes, at)).unwrap_or(Ok(Vec::new()))?;
     for access in &list {
-        let size = match access.memory {
-            AddressSpace::Sram => sizes.sram,
-            AddressSpace::Accumulators => sizes.accumulators,
-            AddressSpace::Ddr => sizes.ddr,
-        };
+        let size = sizes.of(access.memory);
         if let Some(last) = access.ranges.last().filter(|r| r.end > size) {
             let fault = Fault::new(FaultClass::Bounds, at, "an access ends beyond the memory");
             return Err(fault.place(access.memory, last.end - 1));
         }
     }
     let [reads @ .., output] = &list[..] else { return Ok(list) };
-    let in_place = inst.operation(|operation| operation.replaces_third()).unwrap_or(false);
+    let in_place = inst.of_unit(|inst| inst.replaces_third()).unwrap_or(false);
     for (i, other) in reads.iter().enumerate().filter(|(_, r)| r.memory == output.memory && !r.writes) {
         let is_in_place = (in_place && i == 2) || output.memory == AddressSpace::Accumulators;
         if let Some(address) = first_common(&other.ranges, &output.ranges).filter(|_| !is_in_place) {
-            return Err(overlap("an instruction writes a byte that it reads").place(output.memory, address));
+            let fault = Fault::new(FaultClass::Overlap, at, "an instruction writes a byte that it reads");
+            return Err(fault.place(output.memory, address));
         }
     }
     Ok(list)

@@ -14,7 +14,7 @@
 //! | `access.rs` | exact sets of bytes, for bounds, poison and hazards |
 //! | `shadow.rs` | the last accesses of each byte, ordered by vector clocks |
 //! | `values.rs` | the memories |
-//! | `cost.rs`, `costs.rs`, `bound.rs` | words by bank; costs of instructions, equal ones once; bounds of a program |
+//! | `cost.rs`, `cost_cache.rs`, `bound.rs` | words by bank; costs of instructions, equal ones once; bounds of a program |
 //! | `simulate.rs`, `statistics.rs`, `fault.rs` | execution, its counts, and the reasons for which it ends |
 //!
 //! A new instruction is a file of `instruction/`, a row of `instruction.rs`, and an op of the dialect.
@@ -23,7 +23,7 @@ mod access;
 mod bound;
 mod check;
 mod cost;
-mod costs;
+mod cost_cache;
 mod fault;
 mod instruction;
 mod machine;
@@ -40,7 +40,7 @@ pub use crate::fields::{Fields, GroupKind, Visitor};
 pub use bound::ProgramBounds;
 pub use check::MAX_TERMS;
 pub use cost::Cost;
-pub use costs::{cost, cycles};
+pub use cost_cache::{cost, cycles};
 pub use fault::{AddressSpace, Fault, FaultClass};
 pub use instruction::*;
 pub use machine::{Interlock, MAX_BANKS, NpuMachine};

@@ -1,4 +1,4 @@
-//! What instructions have in common: placements in SRAM, transfers, units and queues, with their fields in order.
+//! Operands of several instructions: placements in SRAM, transfers, units and queues, with their fields in order.
 
 use crate::fields::{records, words};
 use std::ops::Range;

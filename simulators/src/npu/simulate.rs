@@ -10,7 +10,7 @@
 //! acquires the n-th signal.
 
 use super::access::{AccessSet, MemorySizes};
-use super::costs::{CostCache, is_bounded};
+use super::cost_cache::{CostCache, is_bounded};
 use super::instruction::accesses;
 
 use super::shadow::{Clock, QUEUES, Shadows, Token, UNITS, first_poison};
@@ -305,7 +305,7 @@ impl<'a> SimulationRun<'a> {
 
     /// Counts the work of an instruction before it is enumerated.
     fn charge(&mut self, inst: &NpuInst, at: usize) -> Result<(), Fault> {
-        let work = inst.operation(|operation| operation.work()).unwrap_or(0);
+        let work = inst.of_unit(|inst| inst.work()).unwrap_or(0);
         self.work = self.work.saturating_add(work);
         if self.work > self.simulator.limit || !is_bounded(self.machine, inst) {
             return Err(Fault::new(FaultClass::Limit, at, "more work than the limit of the simulation"));
@@ -354,7 +354,7 @@ impl<'a> SimulationRun<'a> {
     fn complete(&mut self, unit: Unit, accesses: &[AccessSet], mut clock: Clock, start: u64, at: usize) {
         let cost = self.costs.of(&self.program[at]);
         let statistics = &mut self.statistics;
-        self.program[at].operation(|operation| operation.count(statistics));
+        self.program[at].of_unit(|inst| inst.count(statistics));
         let state = &mut self.units[unit as usize];
         let number = state.history.len() as u32 + 1;
         let (free, done) = (start + cost.cycles, start + cost.cycles + cost.latency);
@@ -386,6 +386,6 @@ impl<'a> SimulationRun<'a> {
     fn execute(&mut self, inst: &NpuInst, at: usize) -> Result<(), Fault> {
         let Some((ddr, memories)) = &mut self.data else { return Ok(()) };
         let machine = self.machine;
-        inst.operation(|operation| operation.execute(machine, memories, ddr, at)).unwrap_or(Ok(()))
+        inst.of_unit(|inst| inst.execute(machine, memories, ddr, at)).unwrap_or(Ok(()))
     }
 }

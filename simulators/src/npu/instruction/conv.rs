@@ -7,7 +7,7 @@ mod geometry;
 
 pub use geometry::Conv;
 
-use super::operation::{ArrayProducts, Operation};
+use super::unit_instruction::{ArrayProducts, UnitInstruction};
 use crate::npu::access::{
     AccessSet, Collector, MemorySizes, accumulators, check_accumulators, feature_bytes, read, write,
 };
@@ -20,12 +20,12 @@ use array_cost::ArrayCost;
 use geometry::{touched, weight_bytes};
 
 /// A convolution of all channels, or of each channel by itself.
-pub(super) struct Convolution {
+pub(super) struct ArrayInstruction {
     pub conv: Conv,
     pub is_depthwise: bool,
 }
 
-impl Operation for Convolution {
+impl UnitInstruction for ArrayInstruction {
     fn check(&self, machine: &NpuMachine) -> Result<(), &'static str> {
         rules(&[(!self.is_depthwise || self.conv.depth == 1, "the depth of a depthwise convolution is 1")])?;
         check(machine, &self.conv)

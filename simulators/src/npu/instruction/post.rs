@@ -1,6 +1,6 @@
 //! Requantization of accumulators: `post`.
 
-use super::operation::Operation;
+use super::unit_instruction::UnitInstruction;
 use crate::fields::records;
 use crate::npu::access::{
     AccessSet, Collector, MemorySizes, accumulators, check_accumulators, check_bytes, feature_bytes, read, write,
@@ -85,9 +85,9 @@ impl Post {
 }
 
 /// Accumulators to bytes.
-pub(super) struct Requantize(pub Post);
+pub(super) struct PostInstruction(pub Post);
 
-impl Operation for Requantize {
+impl UnitInstruction for PostInstruction {
     fn check(&self, machine: &NpuMachine) -> Result<(), &'static str> {
         let post = &self.0;
         check_feature(&post.output)?;

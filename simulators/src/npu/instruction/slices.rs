@@ -1,11 +1,11 @@
 //! Moves of slices within SRAM: `move`.
 
-use super::operation::Operation;
+use super::unit_instruction::UnitInstruction;
 use crate::fields::records;
-use crate::npu::access::{AccessSet, MemorySizes, check_bytes, for_each_run, offset, read, runs, write};
+use crate::npu::access::{AccessSet, MemorySizes, copy_accesses, for_each_run, offset, total};
 use crate::npu::check::rules;
 use crate::npu::values::{Ddr, Memories};
-use crate::npu::{AddressSpace, Cost, Fault, FaultClass, NpuMachine};
+use crate::npu::{AddressSpace, Cost, Fault, NpuMachine};
 
 /// A list of slice moves within SRAM: slices of `slice` contiguous bytes, the last index fastest.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -36,9 +36,9 @@ impl Move {
 }
 
 /// Slices within SRAM.
-pub(super) struct Slices(pub Move);
+pub(super) struct MoveInstruction(pub Move);
 
-impl Operation for Slices {
+impl UnitInstruction for MoveInstruction {
     fn check(&self, _: &NpuMachine) -> Result<(), &'static str> {
         rules(&[
             ((1..=64).contains(&self.0.slice), "a slice has 1 to 64 bytes"),
@@ -47,22 +47,18 @@ impl Operation for Slices {
     }
 
     fn cost(&self, machine: &NpuMachine) -> Cost {
-        let slices = self.0.counts.iter().fold(1u64, |n, &c| n.saturating_mul(c.into()));
-        Cost { cycles: slices.saturating_add(machine.move_start.into()), ..Cost::default() }
+        Cost { cycles: total(1, &self.0.counts).saturating_add(machine.move_start.into()), ..Cost::default() }
     }
 
     fn accesses(&self, _: &NpuMachine, sizes: MemorySizes, at: usize) -> Result<Vec<AccessSet>, Fault> {
         let m = &self.0;
-        check_bytes(m.slice, &m.counts, sizes.sram, at)?;
-        let twice = Fault::new(FaultClass::Overlap, at, "a move writes a byte twice");
-        Ok(vec![
-            read(AddressSpace::Sram, false, runs(m.from, m.slice, &m.counts, &m.from_strides)),
-            write(AddressSpace::Sram, runs(m.to, m.slice, &m.counts, &m.to_strides)).ok_or(twice)?,
-        ])
+        let [from, to] = [(m.from, &m.from_strides), (m.to, &m.to_strides)]
+            .map(|(base, strides)| (AddressSpace::Sram, base, strides));
+        copy_accesses((m.slice, &m.counts), [from, to], sizes, (at, "a move writes a byte twice"))
     }
 
     fn work(&self) -> u64 {
-        self.0.counts.iter().fold(self.0.slice.into(), |n: u64, &c| n.saturating_mul(c.into()))
+        total(self.0.slice, &self.0.counts)
     }
 
     fn execute(&self, _: &NpuMachine, memories: &mut Memories, _: &mut Ddr, _: usize) -> Result<(), Fault> {

@@ -14,7 +14,7 @@ pub fn cost(machine: &NpuMachine, inst: &NpuInst) -> Cost {
     if machine.check().is_err() || check(machine, inst).is_err() || !is_bounded(machine, inst) {
         return Cost::default();
     }
-    inst.operation(|operation| operation.cost(machine)).unwrap_or_default()
+    inst.of_unit(|inst| inst.cost(machine)).unwrap_or_default()
 }
 
 /// Costs of instructions, those of equal shape and alignment once.
@@ -37,5 +37,5 @@ impl<'a> CostCache<'a> {
 
 /// Whether the cost takes bounded time: fields come from files. The simulator rejects other instructions.
 pub(super) fn is_bounded(machine: &NpuMachine, inst: &NpuInst) -> bool {
-    inst.operation(|operation| operation.is_bounded(machine)).unwrap_or(true)
+    inst.of_unit(|inst| inst.is_bounded(machine)).unwrap_or(true)
 }

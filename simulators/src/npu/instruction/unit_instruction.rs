@@ -1,4 +1,4 @@
-//! What the machine does with an instruction of a unit.
+//! The interface of the instructions of units, for checks, costs, hazards and execution.
 
 use crate::npu::access::{AccessSet, MemorySizes};
 use crate::npu::operands::Transfer;
@@ -7,7 +7,7 @@ use crate::npu::{Cost, Fault, NpuMachine, Statistics};
 use std::ops::Range;
 
 /// An instruction of a unit, in a file of its own with others like it.
-pub(in crate::npu) trait Operation {
+pub(in crate::npu) trait UnitInstruction {
     /// Checks that each field is in its range.
     fn check(&self, machine: &NpuMachine) -> Result<(), &'static str>;
 
