@@ -5,7 +5,7 @@ use crate::narrowing::{Narrowing, Versions, float_kind, has_doubles, precision};
 use crate::options::{Floats, Options};
 use crate::outcome::{Outcome, Relation, Runner};
 use crate::rounding::greatest;
-use crate::seen::refines_by;
+use crate::seen::{Same, refines_by};
 use crate::tolerance::{Numbers, Places, largest};
 use crate::transformed::Transformed;
 use crate::wide::{WidenedFunction, widened_input};
@@ -99,12 +99,16 @@ impl<'m> Judge<'m> {
         };
         // A zero of a matrix times infinity is no number, and nothing where zeros are left out.
         let is_special = || {
-            overflows(before, after)
-                && after.relation_by(before, about_the_same_or_special) == Relation::Refines
-                && self.has_special_constants()
+            overflows(before, after) && self.has_special_constants() && self.is_near_where_finite(input, before, after)
         };
         match relation {
-            Relation::Differs if follows_steps(before, after, &others) || is_special() => Relation::Close,
+            Relation::Differs
+                if follows(before, after, &others)
+                    || is_special()
+                    || self.depends_on_signs_of_zeros(input, before, after) =>
+            {
+                Relation::Close
+            }
             relation => relation,
         }
     }
@@ -114,6 +118,13 @@ impl<'m> Judge<'m> {
         let flag = AtomicBool::new(before.places().concat().contains(&Datum::Poison));
         Runner::new(self.before.m, &self.options).noticing_poison(&flag).run(self.before.op, input);
         flag.into_inner()
+    }
+
+    /// Whether the numbers that did not become infinite, or not a number, differ by roundings only.
+    fn is_near_where_finite(&self, input: &Input, before: &Outcome, after: &Outcome) -> bool {
+        let is_near = |known: KnownTolerances| is_near(before, after, &known.tolerances, about_the_same_or_special);
+        after.relation_by(before, any_floats) == Relation::Refines
+            && self.tolerances(input, before, after, CONFIRMATIONS).is_none_or(is_near)
     }
 
     fn has_special_constants(&self) -> bool {
@@ -141,12 +152,12 @@ impl<'m> Judge<'m> {
 
     /// Returns the relation apart from roundings, which `runs` runs of the original measure.
     fn rounded(&self, input: &Input, before: &Outcome, after: &Outcome, runs: u64) -> Relation {
-        let approximate = self.options.floats == Floats::Approximate;
+        let same = if self.options.floats == Floats::Approximate { about_the_same } else { same_if_finite };
         let close = |relation| if self.jumps(input, before) { Relation::Close } else { relation };
         match after.relation_by(before, any_floats) {
             Relation::Refines if after.relation_by(before, same_if_finite) == Relation::Refines => Relation::Refines,
             Relation::Refines => match self.tolerances(input, before, after, runs) {
-                Some(known) if is_near(before, after, &known.tolerances, approximate) => {
+                Some(known) if is_near(before, after, &known.tolerances, same) => {
                     if known.vanishes {
                         Relation::Close
                     } else {
@@ -185,6 +196,12 @@ impl<'m> Judge<'m> {
         is_exact(self.before.run_wide(input, &self.options), before)
             && is_exact(self.run_after_wide(input), after)
             && !(differs_otherwise && self.are_ties(input, before, after, SHAKES))
+    }
+
+    /// Whether each number that differs also does so with other signs of zeros: real numbers have one zero.
+    fn depends_on_signs_of_zeros(&self, input: &Input, before: &Outcome, after: &Outcome) -> bool {
+        let run = |seed| self.before.run_perturbed(input, &self.options, (0.0, seed), false);
+        follows(before, after, &(0..SHAKES).filter_map(run).collect::<Vec<_>>())
     }
 
     /// Returns the outcome of the transformed function in `f64`.
@@ -335,7 +352,7 @@ fn differs(before: &Datum, after: &Datum) -> bool {
 }
 
 /// Whether each number that differs does so in one of `others` too, by at least half as much.
-fn follows_steps(before: &Outcome, after: &Outcome, others: &[Outcome]) -> bool {
+fn follows(before: &Outcome, after: &Outcome, others: &[Outcome]) -> bool {
     let (want, have) = (before.places(), after.places());
     let others: Vec<Vec<Vec<Datum>>> = others.iter().map(Outcome::places).collect();
     let excused = |place: usize, i: usize| match (&want[place][i], &have[place][i]) {
@@ -367,12 +384,10 @@ fn same_if_finite(a: f64, b: f64) -> bool {
     !a.is_finite() || a == b
 }
 
-/// Whether all floats are within their tolerances, or if `approximate`, within a percent. Where one was poison, every value is
-/// allowed.
-fn is_near(before: &Outcome, after: &Outcome, tolerances: &[Vec<f64>], approximate: bool) -> bool {
+/// Whether all floats are within their tolerances, or the same by `same`. Where one was poison, every value is allowed.
+fn is_near(before: &Outcome, after: &Outcome, tolerances: &[Vec<f64>], same: Same) -> bool {
     let near = |((a, b), tolerance): ((&Option<f64>, &Option<f64>), &f64)| match (a, b) {
-        (Some(a), Some(b)) if approximate && about_the_same(*a, *b) => true,
-        (Some(a), Some(b)) => same_if_finite(*a, *b) || (a - b).abs() <= *tolerance,
+        (Some(a), Some(b)) => same(*a, *b) || (a - b).abs() <= *tolerance,
         _ => true,
     };
     let (before, after) = (before.floats(), after.floats());

@@ -139,10 +139,15 @@ impl<'m> Runner<'m> {
         self
     }
 
-    /// Changes the float operands of evaluated tensor and vector ops by a factor of `1 + by` or `1 - by` at random.
+    /// Changes the float operands of evaluated tensor and vector ops by a factor of `1 + by` or `1 - by`, and the sign of zeros, at
+    /// random.
     pub(crate) fn perturbing_operands(mut self, by: f64, seed: u64) -> Self {
         let mut random = Random::of(("perturbed", seed));
-        let mut shake = move |value: f64| value * if random.next() & 1 == 0 { 1.0 + by } else { 1.0 - by };
+        let mut shake = move |value: f64| match (value, random.next() & 1 == 0) {
+            (0.0, true) => -value,
+            (_, true) => value * (1.0 + by),
+            (_, false) => value * (1.0 - by),
+        };
         self.interpreter = self.interpreter.with_evaluation(Box::new(move |args, operands| {
             let perturbed: Vec<Datum> =
                 operands.iter().map(|datum| map_elements(datum, &mut shake, &|dtype| dtype)).collect();
