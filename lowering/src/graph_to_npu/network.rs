@@ -29,10 +29,10 @@ pub struct FeatureInfo {
     pub role: Role,
 }
 
-/// Rows whose distance in SRAM is `residue` modulo `banks`.
+/// A distance of rows in SRAM that spreads them over the banks: `residue` modulo `banks`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RowPadding {
-    /// Bytes.
+    /// Remainder of the distance from a row to the next, in bytes.
     pub residue: usize,
     /// Bytes of a word of all banks.
     pub banks: usize,

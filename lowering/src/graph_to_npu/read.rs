@@ -112,7 +112,7 @@ pub struct Read {
     pub steps: Vec<(Op, usize)>,
 }
 
-/// The options of reading.
+/// What the machine and the options of the pass allow layers to be.
 pub struct Setting<'a> {
     /// The machine.
     pub machine: &'a NpuMachine,

@@ -91,12 +91,12 @@ impl ByteQuantization {
     }
 }
 
-/// Factors, with the number of pairs of bytes for which the result is a step from that of the reference.
+/// Integer factors that stand for a ratio of scales, and how well they do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Fit<T> {
     /// Factors.
     pub factors: T,
-    /// Number of pairs, 0 if there are factors that give the reference for all.
+    /// Number of pairs of operands (bytes) whose result is one step beside that of the reference; 0 if all results are equal.
     pub steps: usize,
 }
 

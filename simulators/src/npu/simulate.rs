@@ -88,7 +88,7 @@ struct QueueState {
     clock: Clock,
 }
 
-/// A unit.
+/// What is known of a unit: when it is free, and what it has executed.
 #[derive(Default)]
 struct UnitState {
     /// Cycle in which the next instruction can start.

@@ -62,7 +62,7 @@ fn shuffle_of(m: &Module, op: Op) -> Option<Shuffle> {
 }
 
 impl Reader<'_> {
-    /// Reads a concatenation, or parts of a tensor.
+    /// Reads an op that joins channels or takes some: features become ranges of one another, and nothing is copied.
     pub(super) fn channels(&mut self, op: Op) -> Result<(), Refusal> {
         match ConcatOp::cast(self.m, op) {
             Some(concat) => self.concat(concat),

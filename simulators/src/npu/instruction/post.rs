@@ -251,8 +251,9 @@ struct Rounding {
     shift: u32,
     /// The bits that are rounded.
     mask: i64,
-    /// One less than a half; and 1, unless nothing is rounded.
+    /// One less than a half: what is added before the shift.
     offset: i64,
+    /// The bit of the quotient that is added as well, so that a half is rounded to even; 0 if nothing is rounded.
     parity: i64,
 }
 
