@@ -17,9 +17,10 @@ use gradus_ir::eval::Datum;
 use gradus_ir::pass::Passed;
 use gradus_ir::random::Random;
 use gradus_ir::symbols::is_public;
-use gradus_ir::{Diagnostic, Loc, Module, Op, Traits, symbol_name};
+use gradus_ir::{DYNAMIC, Diagnostic, Loc, Module, Op, Traits, Type, TypeData, symbol_name};
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, OnceCell};
+use std::sync::Arc;
 
 /// Factor by which the op limit of a transformed program exceeds that of the original.
 const MORE_FUEL: u64 = 16;
@@ -238,7 +239,9 @@ impl<'m> Reference<'m> {
         if !others_changed && structurally_equal(self.m, function.op, after, new) {
             return Verdict::Unchanged;
         }
-        let runs = self.runs(function);
+        let refined = self.refined_parameters(function, (after, new));
+        let refined = refined.map(|types| Runs::of(self.m, function, self.options, Some(types)));
+        let runs = refined.as_ref().unwrap_or_else(|| self.runs(function));
         let judge = self.judge(function, (after, new));
         let mut relations = Relations::default();
         let mut runner = match Transformed::new((self.m, function.op), (after, new), &self.options_after()) {
@@ -362,7 +365,25 @@ impl<'m> Reference<'m> {
     }
 
     fn runs<'a>(&self, function: &'a Function) -> &'a Runs {
-        function.runs.get_or_init(|| Runs::of(self.m, function, self.options))
+        function.runs.get_or_init(|| Runs::of(self.m, function, self.options, None))
+    }
+
+    /// Returns the types of the parameters of a transformed function, if some have more static extents than before: few inputs of the
+    /// original would fit.
+    fn refined_parameters(&self, function: &Function, (after, new): (&Module, Op)) -> Option<Vec<Type>> {
+        let ctx = &self.m.ctx;
+        let (old, new) = (Inputs::of(self.m, function.op)?, Inputs::of(after, new)?);
+        let keeps = |(&old, &new): (&Type, &Type)| {
+            let extents = ctx.shape(old).zip(ctx.shape(new)).filter(|(old, new)| old.len() == new.len());
+            let kept = |(old, new): (&[i64], &[i64])| old.iter().zip(new).all(|(&a, &b)| a == DYNAMIC || a == b);
+            let is_tensor = matches!(ctx.type_data(old), TypeData::Tensor { .. });
+            old == new || is_tensor && ctx.with_element(new, ctx.element_type(old)) == new && extents.is_some_and(kept)
+        };
+        let is_refined = Arc::ptr_eq(ctx, &after.ctx)
+            && old.types() != new.types()
+            && old.types().len() == new.types().len()
+            && old.types().iter().zip(new.types()).all(keeps);
+        is_refined.then(|| new.types().to_vec())
     }
 
     /// Returns the verdict on each function that a pass may have changed.
@@ -440,11 +461,16 @@ impl<'m> Reference<'m> {
 }
 
 impl Runs {
-    fn of(m: &Module, function: &Function, options: Options) -> Runs {
+    /// Runs a function on inputs of the types of its parameters, or of others that they have too.
+    fn of(m: &Module, function: &Function, options: Options, types: Option<Vec<Type>>) -> Runs {
         let mut runs = Runs::default();
         let Some(inputs) = Inputs::of(m, function.op).map(|inputs| inputs.with_floats(options.floats)) else {
             runs.reason = Some("it has no body".into());
             return runs;
+        };
+        let inputs = match types {
+            Some(types) => inputs.with_types(types),
+            None => inputs,
         };
         let mut runner = Runner::new(m, &options);
         if let Some(count) = inputs.count(options.exhaustive) {

@@ -51,6 +51,16 @@ impl<'m> Inputs<'m> {
         Inputs { floats, ..self }
     }
 
+    /// Draws values of other types, which the parameters have too.
+    pub(crate) fn with_types(self, types: Vec<Type>) -> Inputs<'m> {
+        Inputs { types, ..self }
+    }
+
+    /// Returns the types of a function's parameters.
+    pub(crate) fn types(&self) -> &[Type] {
+        &self.types
+    }
+
     /// Whether values of a type can be drawn.
     pub fn has_values(ctx: &Context, ty: Type) -> bool {
         value(ctx, ty, Floats::Bits, &mut Random::of(0)).is_some()

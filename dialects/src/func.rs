@@ -7,6 +7,26 @@ use gradus_ir::{
     Rewriter, Traits, Type, Value, Violation, op,
 };
 
+/// Returns the names of a function's parameters: those that a model gives them, as `graph.name`, or `arg0`, `arg1`, ...
+pub fn parameter_names(m: &Module, function: Op) -> Vec<String> {
+    value_names(m, function, "arg_attrs", ("arg", 0))
+}
+
+/// Returns the names of a function's results: those that a model gives them, or `result0`, `result1`, ...
+pub fn result_names(m: &Module, function: Op) -> Vec<String> {
+    value_names(m, function, "res_attrs", ("result", 1))
+}
+
+/// Returns the names in the dictionaries of attribute `attr`; `side` has the default, and the half of the function's type.
+fn value_names(m: &Module, function: Op, attr: &str, (default, half): (&str, usize)) -> Vec<String> {
+    let ctx = &m.ctx;
+    let ty = m.inherent_attr(function, "function_type").and_then(|attr| ctx.as_type(attr));
+    let count = ty.and_then(|ty| ctx.function_parts(ty)).map_or(0, |(inputs, results)| [inputs, results][half].len());
+    let dicts = m.inherent_attr(function, attr).and_then(|list| ctx.as_array(list)).unwrap_or(&[]);
+    let name = |i: usize| ctx.as_str(ctx.dict_get(*dicts.get(i)?, ctx.str("graph.name"))?).map(str::to_owned);
+    (0..count).map(|i| name(i).unwrap_or(format!("{default}{i}"))).collect()
+}
+
 /// Defines or declares a function.
 ///
 /// ```mlir

@@ -4,7 +4,7 @@
 use crate::Violation;
 use crate::context::Context;
 use crate::intern::Type;
-use crate::module::{Module, Op};
+use crate::module::{Module, Op, Value};
 use crate::op_info::TypeRelation;
 use crate::op_info::{Arity, OpArgs, OpInfo, ValueSpec};
 use crate::traits::Traits;
@@ -62,6 +62,13 @@ pub(crate) fn derive(ctx: &Context, info: &OpInfo, mut slot: impl FnMut(Group, O
                 }
             }
         }
+    }
+}
+
+impl Module {
+    /// Returns the result types that an op has with other operands; `None` if they cannot be inferred.
+    pub fn inferred_types(&self, op: Op, operands: &[Value]) -> Option<Vec<Type>> {
+        infer_results(&OpArgs { op: None, operands, ..self.args(op)? }).ok()
     }
 }
 

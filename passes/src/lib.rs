@@ -16,6 +16,7 @@ mod inline;
 mod loop_invariant_code_motion;
 mod mem2reg;
 mod reconcile_unrealized_casts;
+mod refine_shapes;
 mod sccp;
 mod scf_for_loop_unroll;
 mod scf_parallel_loop_tiling;
@@ -37,6 +38,7 @@ pub const PASSES: &[&PassInfo] = &[
     &loop_invariant_code_motion::INFO,
     &mem2reg::INFO,
     &reconcile_unrealized_casts::INFO,
+    &refine_shapes::INFO,
     &sccp::INFO,
     &scf_for_loop_unroll::INFO,
     &scf_parallel_loop_tiling::INFO,

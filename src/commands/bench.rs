@@ -63,13 +63,13 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     if matches.get_flag("calibrate") {
         return calibrate::run(tool, matches, streams);
     }
-    let Opened { file, m, target, mut refusals } = open(tool, matches, streams)?;
+    let Opened { file, m, target, mut refusals, inputs } = open(tool, matches, streams)?;
     let ctx = m.ctx.clone();
     let mut program = ready::prepare(&m, file, matches, target, |_| ())?;
     if matches.get_flag("ops") && program.op_times().is_none() {
         return Err(Failure::Usage("--ops is of compiled programs: give --target, or a compiled program".into()));
     }
-    let args = arguments(matches, &ctx, program.signature())?;
+    let args = arguments(matches, inputs, &ctx, program.signature())?;
     let repeat = matches.get_one::<u64>("repeat").copied().unwrap_or(1).max(1);
     let (begin, mut times, mut calls) = (Instant::now(), Vec::new(), 0);
     while times.len() < repeat as usize {
@@ -142,11 +142,17 @@ fn peak_mib() -> Option<f64> {
     Some(line.trim().strip_suffix("kB")?.trim().parse::<f64>().ok()? / 1024.0)
 }
 
-/// Returns the arguments of a call: the inputs of a command line, or random ones.
-pub(super) fn arguments(matches: &ArgMatches, ctx: &Context, signature: &Signature) -> Result<Vec<Datum>, Failure> {
-    let inputs = match matches.contains_id("input") {
-        true => read_inputs(matches, ctx, signature)?,
-        false => drawn(ctx, signature)?,
+/// Returns the arguments of a call: the inputs of a command line, which may have been read, or random ones.
+pub(super) fn arguments(
+    matches: &ArgMatches,
+    read: Option<Vec<Datum>>,
+    ctx: &Context,
+    signature: &Signature,
+) -> Result<Vec<Datum>, Failure> {
+    let inputs = match (read, matches.contains_id("input")) {
+        (Some(inputs), _) => inputs,
+        (None, true) => read_inputs(matches, ctx, signature)?,
+        (None, false) => drawn(ctx, signature)?,
     };
     Ok(inputs.iter().zip(&signature.inputs).map(|(t, (_, ty))| cut(ctx, t, *ty, 0, 1)).collect())
 }

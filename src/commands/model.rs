@@ -1,24 +1,28 @@
 //! Input files of commands: ONNX models, text, and compiled programs.
 
+use super::run::read_inputs;
 #[cfg(feature = "networks")]
 use crate::io;
 use crate::io::{parse, report, text};
 use crate::refusals::Refusals;
 use crate::{Failure, Streams, Tool, target};
 use clap::{Arg, ArgAction, ArgMatches};
-use gradus_ir::pass::IrPrinting;
-use gradus_ir::{Context, Module, ParseOptions, Reader, verify};
+use gradus_interp::Interpreter;
+use gradus_ir::eval::Datum;
+use gradus_ir::pass::{IrPrinting, Pipeline};
+use gradus_ir::{Context, DYNAMIC, Module, ParseOptions, Reader, Type, verify};
 #[cfg(feature = "networks")]
 use gradus_lowering::onnx_to_graph::{ImportOptions, import};
+use gradus_passes::PASSES;
 #[cfg(feature = "cpu")]
 use gradus_runtime::artifact::{self, Artifact};
 #[cfg(feature = "cpu")]
 use gradus_runtime::table_file::{self, TableRecord};
-use gradus_targets::Target;
+use gradus_targets::{Signature, Target};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Returns the arguments of reading programs: `--reader`, and `--dim batch=4` where ONNX models are read.
+/// Returns the arguments of reading programs: `--reader`, `--shape image=1x3x48x320`, and `--dim batch=4` where ONNX models are read.
 pub fn load_args() -> impl Iterator<Item = Arg> {
     let reader = Arg::new("reader")
         .long("reader")
@@ -29,7 +33,9 @@ pub fn load_args() -> impl Iterator<Item = Arg> {
         .help("How text is read: fast, or by the rules of the grammar alone, which is slow and gives the same result");
     let help = "Set a dimension parameter of an ONNX model, such as batch=1; others stay dynamic";
     let dim = || Arg::new("dim").long("dim").value_name("NAME=N").action(ArgAction::Append).help(help);
-    [reader].into_iter().chain(cfg!(feature = "networks").then(dim))
+    let shape = Arg::new("shape").long("shape").value_name("NAME=EXTENTS").action(ArgAction::Append);
+    let shape = shape.help("Set the shape of a parameter, such as image=1x3x48x320; ? leaves an extent dynamic");
+    [reader, shape].into_iter().chain(cfg!(feature = "networks").then(dim))
 }
 
 /// Returns the reader that `--reader` names.
@@ -80,6 +86,8 @@ pub struct Opened<'a> {
     pub target: Option<&'static Target>,
     /// The ops that passes refused; those of a compiled file are not known.
     pub refusals: Refusals,
+    /// The inputs of the command line, if their shapes are those for which the program is compiled.
+    pub inputs: Option<Vec<Datum>>,
 }
 
 /// Loads the program of a command line, compiled for its target.
@@ -92,14 +100,15 @@ pub fn open<'a>(tool: &Tool, matches: &'a ArgMatches, streams: &mut Streams<'_>)
         let artifact = open_compiled(&ctx, file, streams)?;
         let target = target::compiled_for(tool, &ctx, file, artifact.compiled_for(), target)?;
         let m = artifact.read(&ctx).map_err(|d| report(&ctx, &d, streams))?;
-        return Ok(Opened { file, m, target: Some(target), refusals: Refusals::default() });
+        return Ok(Opened { file, m, target: Some(target), refusals: Refusals::default(), inputs: None });
     }
     let mut m = load(&ctx, file, matches, ParseOptions::default(), streams)?;
+    let inputs = target.map(|_| set_shapes_of_inputs(&mut m, matches, streams)).transpose()?.flatten();
     let refusals = match target {
         Some(target) => target::compile(tool, &mut m, target, IrPrinting::default(), streams)?,
         None => target::check_machine(&ctx, None).map(|()| Refusals::default())?,
     };
-    Ok(Opened { file, m, target, refusals })
+    Ok(Opened { file, m, target, refusals, inputs })
 }
 
 /// Reads and verifies a program.
@@ -111,7 +120,7 @@ pub fn load(
     parse_options: ParseOptions,
     streams: &mut Streams<'_>,
 ) -> Result<Module, Failure> {
-    let m = match InputFormat::of(path) {
+    let mut m = match InputFormat::of(path) {
         InputFormat::Text => {
             let options = ParseOptions { reader: reader(matches), ..parse_options };
             parse(ctx, &text(path, streams)?, options, streams)?
@@ -124,7 +133,56 @@ pub fn load(
         InputFormat::Onnx => return Err(crate::without("onnx", path)),
     };
     verify(&m).map_err(|d| report(ctx, &d, streams))?;
+    let shapes = matches.get_many::<String>("shape").into_iter().flatten().cloned().collect();
+    set_shapes(&mut m, matches, shapes, streams)?;
     Ok(m)
+}
+
+/// Gives the parameters of the function of a command line the shapes `NAME=EXTENTS`.
+fn set_shapes(
+    m: &mut Module,
+    matches: &ArgMatches,
+    shapes: Vec<String>,
+    streams: &mut Streams<'_>,
+) -> Result<(), Failure> {
+    if shapes.is_empty() {
+        return Ok(());
+    }
+    let text = format!("builtin.module(refine-shapes{{function={} shapes={}}})", function(matches), shapes.join(","));
+    let pipeline = Pipeline::parse(&text, PASSES).map_err(|e| Failure::Usage(format!("--shape: {e}")))?;
+    target::run_pipeline(pipeline, m, IrPrinting::default(), streams).map(drop)
+}
+
+/// Returns the name of the function that a command line is about.
+fn function(matches: &ArgMatches) -> &str {
+    matches.try_get_one::<String>("function").ok().flatten().map_or("main", String::as_str)
+}
+
+/// Reads the inputs of a command line, if there are any, and sets the open extents of the parameters to theirs.
+fn set_shapes_of_inputs(
+    m: &mut Module,
+    matches: &ArgMatches,
+    streams: &mut Streams<'_>,
+) -> Result<Option<Vec<Datum>>, Failure> {
+    let Some(function) = Interpreter::new(m).function(function(matches)) else { return Ok(None) };
+    if !matches!(matches.try_contains_id("input"), Ok(true)) {
+        return Ok(None);
+    }
+    let signature = Signature::of(m, function);
+    let inputs = read_inputs(matches, &m.ctx, &signature)?;
+    let open = |((name, ty), input): (&(String, Type), &Datum)| {
+        let (shape, Datum::Tensor(tensor)) = (m.ctx.shape(*ty)?, input) else { return None };
+        let extent = |(&declared, &have): (&i64, &usize)| match declared {
+            DYNAMIC => have.to_string(),
+            _ => "?".to_owned(),
+        };
+        let is_open = shape.contains(&DYNAMIC) && shape.len() == tensor.rank();
+        let extents: Vec<String> = shape.iter().zip(tensor.shape()).map(extent).collect();
+        is_open.then(|| format!("{name}={}", extents.join("x")))
+    };
+    let shapes = signature.inputs.iter().zip(&inputs).filter_map(open).collect();
+    set_shapes(m, matches, shapes, streams)?;
+    Ok(Some(inputs))
 }
 
 /// Maps a compiled program into memory and reads its header.

@@ -52,13 +52,13 @@ fn command(tool: &Tool) -> Command {
 }
 
 fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
-    let Opened { file, m, target, mut refusals } = open(tool, matches, streams)?;
+    let Opened { file, m, target, mut refusals, inputs } = open(tool, matches, streams)?;
     let ctx = m.ctx.clone();
     let bar = progress::bar(m.num_ops() as u64, "running [{bar:32}] {pos}/{len} ops, {eta} left");
     let ticks = bar.clone();
     let mut program = ready::prepare(&m, file, matches, target, move |n| ticks.set_position(n))?;
     let signature = program.signature().clone();
-    let inputs = read_inputs(matches, &ctx, &signature)?;
+    let inputs = inputs.map_or_else(|| read_inputs(matches, &ctx, &signature), Ok)?;
     let count = pieces(&ctx, &signature, &inputs)?;
     bar.set_length(count as u64 * m.num_ops() as u64);
     let outputs = execute(&m, &mut *program, &inputs, count, streams)?;

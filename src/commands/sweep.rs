@@ -123,7 +123,7 @@ fn measure(
     let mut m = load(&ctx, file, matches, ParseOptions::default(), streams)?;
     let mut refusals = run_pipeline(pipeline, &mut m, IrPrinting::default(), streams)?;
     let mut program = ready::prepare(&m, file, matches, Some(target), |_| ())?;
-    let args = arguments(matches, &ctx, program.signature())?;
+    let args = arguments(matches, None, &ctx, program.signature())?;
     let results = program.call(args).map_err(|stop| report(&ctx, &[stop.diagnostic(&m)], streams))?;
     let name = change.map_or("as it is".to_owned(), Change::text);
     refusals.extend(program.refused());

@@ -1,5 +1,6 @@
 //! Executable functions: compiled for a target, or evaluated by reference.
 
+use gradus_dialects::func::{parameter_names, result_names};
 use gradus_interp::Interpreter;
 pub use gradus_interp::Stop;
 use gradus_ir::diag::Refused;
@@ -69,15 +70,11 @@ impl Signature {
         let ctx = &m.ctx;
         let ty = m.inherent_attr(function, "function_type").and_then(|a| ctx.as_type(a));
         let (inputs, outputs) = ty.and_then(|t| ctx.function_parts(t)).unwrap_or((&[], &[]));
-        let names = |attr: &str, default: &str, types: &[Type]| {
-            let list = m.inherent_attr(function, attr).and_then(|a| ctx.as_array(a)).unwrap_or(&[]);
-            let name = |i: usize| {
-                let dict = *list.get(i)?;
-                ctx.as_str(ctx.dict_get(dict, ctx.str("graph.name"))?).map(str::to_owned)
-            };
-            types.iter().enumerate().map(|(i, &t)| (name(i).unwrap_or(format!("{default}{i}")), t)).collect()
-        };
-        Signature { inputs: names("arg_attrs", "arg", inputs), outputs: names("res_attrs", "result", outputs) }
+        let named = |names: Vec<String>, types: &[Type]| names.into_iter().zip(types.iter().copied()).collect();
+        Signature {
+            inputs: named(parameter_names(m, function), inputs),
+            outputs: named(result_names(m, function), outputs),
+        }
     }
 }
 

@@ -128,7 +128,7 @@ fn replace_by_cast(r: &mut Rewriter<'_>, op: Op, name: &str, source: Value) -> b
 }
 
 /// Returns the source of a cast that only loses static extents, which its users can use instead.
-pub(super) fn before_cast(m: &Module, value: Value) -> Option<Value> {
+pub fn before_cast(m: &Module, value: Value) -> Option<Value> {
     let source = CastOp::defining(m, value)?.source(m);
     keeps_extents(&m.ctx, m.value_type(value), m.value_type(source)).then_some(source)
 }

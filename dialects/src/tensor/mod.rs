@@ -18,7 +18,7 @@ mod shape;
 mod slice;
 mod types;
 
-pub use cast::{BitcastOp, CastOp};
+pub use cast::{BitcastOp, CastOp, before_cast};
 pub use concat::ConcatOp;
 pub use create::{EmptyOp, FromElementsOp, SplatOp};
 pub use element::{ExtractOp, InsertOp};
@@ -29,6 +29,7 @@ pub use pad::PadOp;
 pub use reassociate::{CollapseShapeOp, ExpandShapeOp};
 pub use shape::{DimOp, RankOp, ReshapeOp};
 pub use slice::ExtractSliceOp;
+pub use types::{join, keeps_extents, with_shape};
 
 use gradus_ir::{Dialect, Module, OpDecl, Value};
 

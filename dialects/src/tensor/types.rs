@@ -78,13 +78,13 @@ fn encoding(ctx: &Context, ty: Type) -> Option<Attr> {
 }
 
 /// Returns a tensor type with the element type and encoding of `ty`.
-pub(super) fn with_shape(ctx: &Context, ty: Type, shape: &[i64]) -> Type {
+pub fn with_shape(ctx: &Context, ty: Type, shape: &[i64]) -> Type {
     let (elem, encoding) = (ctx.element_type(ty), encoding(ctx, ty));
     ctx.ty(TypeData::Tensor { shape: shape.into(), elem, encoding })
 }
 
 /// Returns the most specific type of a tensor that has both types; `None` if they are incompatible.
-pub(super) fn join(ctx: &Context, a: Type, b: Type) -> Option<Type> {
+pub fn join(ctx: &Context, a: Type, b: Type) -> Option<Type> {
     if !is_tensor(ctx, a) || !is_tensor(ctx, b) || ctx.element_type(a) != ctx.element_type(b) {
         return None;
     }
@@ -106,7 +106,7 @@ pub(super) fn castable(ctx: &Context, from: Type, to: Type) -> bool {
 }
 
 /// Whether `to` has all static extents of `from`; both have the same rank, element type and encoding.
-pub(super) fn keeps_extents(ctx: &Context, from: Type, to: Type) -> bool {
+pub fn keeps_extents(ctx: &Context, from: Type, to: Type) -> bool {
     let (Some(x), Some(y)) = (ctx.shape(from), ctx.shape(to)) else { return false };
     is_tensor(ctx, from)
         && is_tensor(ctx, to)
