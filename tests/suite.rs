@@ -25,6 +25,7 @@ mod rules;
 mod run;
 mod saturation;
 mod schedules;
+mod shapes;
 mod support;
 mod tables;
 mod targets;

@@ -144,10 +144,58 @@ pub fn resize_dims(
 }
 
 /// Input positions and weights of one output element; `None` outside the input.
-type Sources = Option<Vec<(usize, f64)>>;
+pub type Sources = Option<Vec<(usize, f64)>>;
 
-/// `Resize` (10, 11, 13, 18, 19): resamples `x` along `axes` (all if empty) by `scales` or to `sizes`; the other is
-/// empty. `roi` is empty, or holds all starts then all ends along `axes`, normalized.
+/// How a tensor of some shape is resampled.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Resampling {
+    /// Shape of the result.
+    pub shape: Vec<usize>,
+    /// The axes that change, with the sources of each position; none if there are no elements.
+    pub axes: Vec<(usize, Vec<Sources>)>,
+}
+
+impl Resampling {
+    /// Resamples `axes` of a shape (all if empty) by `scales` or to `sizes`; the other is empty. `roi` is empty, or holds all starts
+    /// then all ends along `axes`, normalized.
+    ///
+    /// # Errors
+    /// The numbers do not fit the shape, or there is nothing to resample.
+    pub fn new(
+        input: &[usize],
+        roi: &[f64],
+        scales: &[f32],
+        sizes: &[i64],
+        axes: &[i64],
+        attrs: &ResizeAttrs,
+    ) -> Result<Resampling, Violation> {
+        let axes = if axes.is_empty() { (0..input.len()).collect() } else { normalize_axes(axes, input.len())? };
+        let (shape, factors) = resize_dims(input, scales, sizes, &axes, attrs.aspect)?;
+        let crop = attrs.coordinates == Coordinates::TfCropAndResize;
+        if crop && roi.len() != axes.len() * 2 {
+            return Err(
+                format!("resize: {} axes need twice as many entries in roi, not {}", axes.len(), roi.len()).into()
+            );
+        }
+        if shape.contains(&0) {
+            return Ok(Resampling { shape, axes: Vec::new() });
+        }
+        if input.contains(&0) {
+            return Err("resize of nothing".into());
+        }
+        let mut tables = Vec::with_capacity(axes.len());
+        for (i, &axis) in axes.iter().enumerate() {
+            let roi = if crop { (roi[i], roi[axes.len() + i]) } else { (0.0, 1.0) };
+            let unchanged = factors[axis] == 1.0 && shape[axis] == input[axis] && roi == (0.0, 1.0);
+            if !unchanged {
+                tables.push((axis, table(input[axis], shape[axis], factors[axis], roi, attrs)));
+            }
+        }
+        Ok(Resampling { shape, axes: tables })
+    }
+}
+
+/// `Resize` (10, 11, 13, 18, 19): resamples `x`; see [`Resampling::new`].
 pub fn resize(
     x: &Tensor,
     roi: &[f64],
@@ -156,26 +204,9 @@ pub fn resize(
     axes: &[i64],
     attrs: &ResizeAttrs,
 ) -> KernelResult {
-    let axes = if axes.is_empty() { (0..x.rank()).collect() } else { normalize_axes(axes, x.rank())? };
-    let (shape, factors) = resize_dims(x.shape(), scales, sizes, &axes, attrs.aspect)?;
-    let crop = attrs.coordinates == Coordinates::TfCropAndResize;
-    if crop && roi.len() != axes.len() * 2 {
-        return Err(format!("resize: {} axes need twice as many entries in roi, not {}", axes.len(), roi.len()).into());
-    }
-    if x.is_empty() || shape.contains(&0) {
-        return if shape.contains(&0) {
-            from_bytes(x.dtype(), &shape, vec![])
-        } else {
-            Err("resize of nothing".into())
-        };
-    }
-    let mut tables = Vec::with_capacity(axes.len());
-    for (i, &axis) in axes.iter().enumerate() {
-        let roi = if crop { (roi[i], roi[axes.len() + i]) } else { (0.0, 1.0) };
-        let unchanged = factors[axis] == 1.0 && shape[axis] == x.shape()[axis] && roi == (0.0, 1.0);
-        if !unchanged {
-            tables.push((axis, table(x.shape()[axis], shape[axis], factors[axis], roi, attrs)));
-        }
+    let Resampling { shape, axes: tables } = Resampling::new(x.shape(), roi, scales, sizes, axes, attrs)?;
+    if shape.contains(&0) {
+        return from_bytes(x.dtype(), &shape, vec![]);
     }
     if attrs.mode == ResizeMode::Nearest {
         let outside = from_f64s(x.dtype(), &[], vec![attrs.extrapolation]);

@@ -133,9 +133,14 @@ pub fn load(
         InputFormat::Onnx => return Err(crate::without("onnx", path)),
     };
     verify(&m).map_err(|d| report(ctx, &d, streams))?;
-    let shapes = matches.get_many::<String>("shape").into_iter().flatten().cloned().collect();
-    set_shapes(&mut m, matches, shapes, streams)?;
+    set_given_shapes(&mut m, matches, streams)?;
     Ok(m)
+}
+
+/// Gives parameters the shapes of `--shape`.
+pub fn set_given_shapes(m: &mut Module, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
+    let shapes = matches.get_many::<String>("shape").into_iter().flatten().cloned().collect();
+    set_shapes(m, matches, shapes, streams)
 }
 
 /// Gives the parameters of the function of a command line the shapes `NAME=EXTENTS`.

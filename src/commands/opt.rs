@@ -1,6 +1,6 @@
 //! `gradus opt`: parse, verify, run passes, print.
 
-use super::model::{is_model, load, load_args, reader};
+use super::model::{is_model, load, load_args, reader, set_given_shapes};
 use super::rules::{self, rules_arg};
 use crate::io::Chunk;
 use crate::io::{self, SharedBuffer, report, write};
@@ -155,7 +155,7 @@ impl Job<'_> {
         let threads = self.threads();
         let allow_unregistered = self.flag("allow-unregistered-dialect");
         let options = ParseOptions { allow_unregistered, threads, reader: reader(self.matches) };
-        let m = match self.flag("no-implicit-module") {
+        let mut m = match self.flag("no-implicit-module") {
             _ if is_model(&self.program.name) => {
                 return load(&self.ctx, &self.program.name, self.matches, options, streams);
             }
@@ -171,6 +171,7 @@ impl Job<'_> {
             }
             return Err(report(&self.ctx, &errors, streams));
         }
+        set_given_shapes(&mut m, self.matches, streams)?;
         if self.flag("verify-roundtrip") {
             crate::roundtrip::check(&m, options, streams)?;
         }

@@ -7,7 +7,9 @@ use gradus_dialects::constraint::{F32, FLOAT_TENSOR, I64, I64_ARRAY, I64_TENSOR,
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{DYNAMIC, OpArgs, OpDecl, OpInfo, Tensor, Traits, Violation, op};
 use gradus_reference_kernels::shape::{normalize_axes, resize_dims};
-use gradus_reference_kernels::{self as kernels, AspectPolicy, Coordinates, NearestMode, ResizeAttrs, ResizeMode};
+use gradus_reference_kernels::{
+    self as kernels, AspectPolicy, Coordinates, NearestMode, Resampling, ResizeAttrs, ResizeMode,
+};
 
 /// Resamples a tensor along axes, by `scales` or to `sizes`.
 ///
@@ -137,6 +139,21 @@ fn resize(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let scales = i.opt("scales")?.map(factors).unwrap_or_default();
     let sizes = i.ints("sizes")?.unwrap_or_default();
     one(kernels::resize(i.get("x")?, &roi, &scales, &sizes, &list(args, "axes"), &attributes(args)?))
+}
+
+/// Returns how an op of static shapes resamples, if its operands but the first are constant.
+pub fn resampling(args: &OpArgs<'_>) -> Option<(Resampling, ResizeMode)> {
+    let input = infer::dims(args, "x")?.into_iter().map(|extent| usize::try_from(extent).ok());
+    let is_known = |&name: &&str| args.opt_operand(name).is_none() || infer::constant(args, name).is_some();
+    if !["roi", "scales", "sizes"].iter().all(is_known) {
+        return None;
+    }
+    let roi = infer::constant(args, "roi").map(|t| t.to_f64()).unwrap_or_default();
+    let scales = infer::constant(args, "scales").map(|t| factors(&t)).unwrap_or_default();
+    let sizes = infer::ints(args, "sizes").unwrap_or_default();
+    let (input, attrs) = (input.collect::<Option<Vec<usize>>>()?, attributes(args).ok()?);
+    let resampling = Resampling::new(&input, &roi, &scales, &sizes, &list(args, "axes"), &attrs).ok()?;
+    Some((resampling, attrs.mode))
 }
 
 /// Ops of this file.

@@ -29,6 +29,7 @@
 //! | `movement.rs` | data movement |
 //! | `lanes.rs` | normalization along an axis |
 //! | `norm.rs` | normalization of rows |
+//! | `resize.rs` | resampling of images |
 //! | `reduce.rs` | reductions and positions of extrema |
 //! | `quantize.rs` | quantization and dequantization |
 //! | `qlinear.rs` | sums and products of quantized tensors |
@@ -61,6 +62,7 @@ mod quantize;
 mod reader;
 mod reduce;
 mod region;
+mod resize;
 mod schedule;
 mod sparse;
 mod sparse_bytes;
@@ -197,6 +199,7 @@ const KERNELS: &[(&OpInfo, Prepare)] = &[
     (graph::LrnOp::INFO, lanes::lrn),
     (graph::LayerNormalizationOp::INFO, norm::layer),
     (graph::RmsNormalizationOp::INFO, norm::rms),
+    (graph::ResizeOp::INFO, resize::weighted),
     (graph::ReduceSumOp::INFO, reduce::sum),
     (graph::ReduceMeanOp::INFO, reduce::mean),
     (graph::ReduceL2Op::INFO, reduce::l2),
@@ -234,6 +237,7 @@ const EXACT_KERNELS: &[(&OpInfo, Prepare)] = &[
     (graph::CastLikeOp::INFO, elementwise::cast),
     (graph::WhereOp::INFO, elementwise::selection),
     (graph::GatherOp::INFO, movement::gather),
+    (graph::ResizeOp::INFO, resize::nearest),
     (graph::ReduceMaxOp::INFO, reduce::max),
     (graph::ReduceMinOp::INFO, reduce::min),
     (graph::ArgMaxOp::INFO, reduce::arg_max),
