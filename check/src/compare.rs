@@ -376,8 +376,9 @@ impl<'m> Reference<'m> {
         let keeps = |(&old, &new): (&Type, &Type)| {
             let extents = ctx.shape(old).zip(ctx.shape(new)).filter(|(old, new)| old.len() == new.len());
             let kept = |(old, new): (&[i64], &[i64])| old.iter().zip(new).all(|(&a, &b)| a == DYNAMIC || a == b);
-            let is_tensor = matches!(ctx.type_data(old), TypeData::Tensor { .. });
-            old == new || is_tensor && ctx.with_element(new, ctx.element_type(old)) == new && extents.is_some_and(kept)
+            let are_tensors = [old, new].iter().all(|&ty| matches!(ctx.type_data(ty), TypeData::Tensor { .. }));
+            let same_elements = ctx.element_type(old) == ctx.element_type(new);
+            old == new || are_tensors && same_elements && extents.is_some_and(kept)
         };
         let is_refined = Arc::ptr_eq(ctx, &after.ctx)
             && old.types() != new.types()

@@ -144,13 +144,13 @@ fn resize(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 /// Returns how an op of static shapes resamples, if its operands but the first are constant.
 pub fn resampling(args: &OpArgs<'_>) -> Option<(Resampling, ResizeMode)> {
     let input = infer::dims(args, "x")?.into_iter().map(|extent| usize::try_from(extent).ok());
-    let is_known = |&name: &&str| args.opt_operand(name).is_none() || infer::constant(args, name).is_some();
+    let is_known = |&name: &&str| args.opt_operand(name).is_none() || infer::always(args, name).is_some();
     if !["roi", "scales", "sizes"].iter().all(is_known) {
         return None;
     }
-    let roi = infer::constant(args, "roi").map(|t| t.to_f64()).unwrap_or_default();
-    let scales = infer::constant(args, "scales").map(|t| factors(&t)).unwrap_or_default();
-    let sizes = infer::ints(args, "sizes").unwrap_or_default();
+    let roi = infer::always(args, "roi").map(|t| t.to_f64()).unwrap_or_default();
+    let scales = infer::always(args, "scales").map(|t| factors(&t)).unwrap_or_default();
+    let sizes = infer::always(args, "sizes").map(|t| t.to_i64()).unwrap_or(Some(Vec::new()))?;
     let (input, attrs) = (input.collect::<Option<Vec<usize>>>()?, attributes(args).ok()?);
     let resampling = Resampling::new(&input, &roi, &scales, &sizes, &list(args, "axes"), &attrs).ok()?;
     Some((resampling, attrs.mode))
