@@ -1,9 +1,9 @@
 //! `loop-invariant-code-motion`: hoisting of loop-invariant ops.
 
 use gradus_ir::control::loops;
-use gradus_ir::effects::is_speculatable;
+use gradus_ir::effects::{Effects, is_speculatable};
 use gradus_ir::pass::Rewrites;
-use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, PassInfo, Region, Traits, Value};
+use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, PassInfo, Region, Traits, Type, Value};
 
 /// The declaration of the pass.
 pub const INFO: PassInfo = PassInfo {
@@ -26,7 +26,8 @@ the loop; transitively.
 
 # Refuses
 
-Ops with memory effects, and ops that may be undefined for some operands, since the loop may not run at all.
+Ops with memory effects, and ops that may be undefined for some operands, since the loop may not run at all: among
+them ops on tensors with dynamic extents, or with integers, which may be axes and indices that do not fit.
 
 # Cost
 
@@ -56,7 +57,7 @@ impl Pass for Licm {
 fn hoist_from(m: &mut Module, around: Op, body: Region, cx: &mut PassContext<'_>) {
     for block in m.region_blocks(body).collect::<Vec<_>>() {
         for op in m.block_ops(block).collect::<Vec<_>>() {
-            let can_move = !m.has_trait(op, Traits::TERMINATOR) && is_speculatable(m, op) && has_known_extents(m, op);
+            let can_move = !m.has_trait(op, Traits::TERMINATOR) && is_speculatable(m, op) && fits(m, op);
             let invariant = can_move && is_invariant(m, op, body);
             if invariant && cx.allows("hoist", m, op) {
                 m.move_before(op, around);
@@ -66,11 +67,18 @@ fn hoist_from(m: &mut Module, around: Op, body: Region, cx: &mut PassContext<'_>
     }
 }
 
-/// Whether ops that relate the extents of their operands know them. Others may be given extents that do not fit, which only a loop that runs
-/// shows.
-fn has_known_extents(m: &Module, op: Op) -> bool {
-    let is_known = |&v: &Value| !m.ctx.is_shaped(m.value_type(v)) || m.ctx.static_shape(m.value_type(v)).is_some();
-    let relates = |op: Op| m.info(op).is_some_and(|info| info.infer.is_some());
+/// Whether ops that relate the extents of tensors can be executed on all values: they know the extents, and all numbers are floats. Others may
+/// be given extents, axes or indices that do not fit, which only a loop that runs shows.
+fn fits(m: &Module, op: Op) -> bool {
+    let is_float = |ty: Type| m.ctx.float_kind(m.ctx.element_type(ty)).is_some();
+    let is_known = |&v: &Value| match m.value_type(v) {
+        ty if m.ctx.is_shaped(ty) => m.ctx.static_shape(ty).is_some() && is_float(ty),
+        _ => true,
+    };
+    let relates = |op: Op| {
+        m.info(op)
+            .is_some_and(|info| info.infer.is_some() && !info.is_elementwise() && matches!(info.effects, Effects::Pure))
+    };
     m.ops_under(op).into_iter().all(|op| !relates(op) || m.operands(op).iter().all(is_known))
 }
 

@@ -93,7 +93,7 @@ pub(super) fn combine_with(
     apply(args, info, props, ty, &[a, b])
 }
 
-/// Evaluates an `arith` or `math` op on values with the element type of the first operand of `args`.
+/// Evaluates an `arith` or `math` op, which poison makes poison, on values with the element type of the first operand of `args`.
 pub(super) fn apply(
     args: &OpArgs<'_>,
     info: &'static OpInfo,
@@ -101,6 +101,9 @@ pub(super) fn apply(
     ty: Type,
     data: &[Datum],
 ) -> Result<Datum, Trap> {
+    if data.iter().any(|datum| matches!(datum, Datum::Poison)) {
+        return Ok(Datum::Poison);
+    }
     let args = OpArgs { info, op: None, operands: &args.operands[..1], props, result_types: &[ty], ..*args };
     eval_op(&args, data)?.pop().ok_or_else(|| Trap::unsupported("an op without a result"))
 }

@@ -204,7 +204,35 @@ pub struct RotaryEmbeddingOp {
 
 fn infer_rotary(args: &OpArgs<'_>) -> infer::Types {
     infer::common_elem(args, &["x", "cos_cache", "sin_cache"])?;
-    heads(args, "x", args.int("num_heads").filter(|&h| h > 0))?;
+    let [b, _, s, d] = heads(args, "x", args.int("num_heads").filter(|&h| h > 0))?;
+    let rotated = args.int("rotary_embedding_dim").filter(|&rotated| rotated != 0).unwrap_or(d);
+    let is_too_large = d != DYNAMIC && rotated > d;
+    if rotated != DYNAMIC && (rotated < 0 || rotated % 2 != 0 || is_too_large) {
+        return Err(format!("requires pairs of elements, but rotates {rotated} of {d}").into());
+    }
+    let pairs = infer::map(rotated, |rotated| Some(rotated / 2));
+    let has_positions = args.opt_operand("position_ids").is_some();
+    for name in ["cos_cache", "sin_cache"] {
+        match (infer::dims(args, name).as_deref(), has_positions) {
+            (None, _) => {}
+            (Some(&[_, width]), true) => drop(infer::unify(width, pairs)?),
+            (Some(&[batch, length, width]), false) => {
+                [(batch, b), (length, s), (width, pairs)]
+                    .into_iter()
+                    .try_for_each(|(a, b)| infer::unify(a, b).map(drop))?;
+            }
+            (Some(other), _) => {
+                return Err(format!("requires '{name}' to have angles, but it is {}", infer::display(other)).into());
+            }
+        }
+    }
+    match infer::dims(args, "position_ids").as_deref() {
+        Some(&[batch, length]) => {
+            [(batch, b), (length, s)].into_iter().try_for_each(|(a, b)| infer::unify(a, b).map(drop))?
+        }
+        None => {}
+        Some(other) => return Err(format!("requires a position of each row, not {}", infer::display(other)).into()),
+    }
     infer::same(args)
 }
 

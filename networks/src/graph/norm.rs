@@ -7,7 +7,7 @@ use gradus_dialects::constraint::{F32, FLOAT_TENSOR, I64, I64_ARRAY};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{OpArgs, OpDecl, OpInfo, Traits, Type, Violation, op};
 use gradus_reference_kernels as kernels;
-use gradus_reference_kernels::shape::normalize_axis;
+use gradus_reference_kernels::shape::{normalize_axes, normalize_axis};
 
 /// Checks that `x` has a channel axis, and that the operands `names` are vectors of its extent.
 fn check_channels(args: &OpArgs<'_>, names: &[&str]) -> Result<(), Violation> {
@@ -261,7 +261,7 @@ fn rms_norm(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     "graph.mean_variance_normalization",
     traits = Traits::SAME_TYPE,
     format = "$x attr-dict `:` type($y)",
-    infer = infer::same,
+    infer = infer_mean_variance,
     eval = |args, data| unary(data, |x| kernels::mean_variance_normalization(x, &list(args, "axes")))
 )]
 pub struct MeanVarianceNormalizationOp {
@@ -272,6 +272,13 @@ pub struct MeanVarianceNormalizationOp {
     axes: OptAttribute<I64_ARRAY>,
     /// Normalized elements.
     y: OpResult<FLOAT_TENSOR>,
+}
+
+fn infer_mean_variance(args: &OpArgs<'_>) -> infer::Types {
+    if let Some(dims) = infer::dims(args, "x") {
+        normalize_axes(&list(args, "axes"), dims.len())?;
+    }
+    infer::same(args)
 }
 
 /// Local response normalization: `x / (bias + alpha / size * sum of x^2 over neighbouring channels)^beta`.
