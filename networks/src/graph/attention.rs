@@ -202,6 +202,11 @@ pub struct RotaryEmbeddingOp {
     y: OpResult<FLOAT_TENSOR>,
 }
 
+/// Checks that extents are equal where both are static.
+fn unify_all(extents: impl IntoIterator<Item = (i64, i64)>) -> Result<(), Violation> {
+    extents.into_iter().try_for_each(|(a, b)| infer::unify(a, b).map(drop))
+}
+
 fn infer_rotary(args: &OpArgs<'_>) -> infer::Types {
     infer::common_elem(args, &["x", "cos_cache", "sin_cache"])?;
     let [b, _, s, d] = heads(args, "x", args.int("num_heads").filter(|&h| h > 0))?;
@@ -215,21 +220,15 @@ fn infer_rotary(args: &OpArgs<'_>) -> infer::Types {
     for name in ["cos_cache", "sin_cache"] {
         match (infer::dims(args, name).as_deref(), has_positions) {
             (None, _) => {}
-            (Some(&[_, width]), true) => drop(infer::unify(width, pairs)?),
-            (Some(&[batch, length, width]), false) => {
-                [(batch, b), (length, s), (width, pairs)]
-                    .into_iter()
-                    .try_for_each(|(a, b)| infer::unify(a, b).map(drop))?;
-            }
+            (Some(&[_, width]), true) => unify_all([(width, pairs)])?,
+            (Some(&[batch, length, width]), false) => unify_all([(batch, b), (length, s), (width, pairs)])?,
             (Some(other), _) => {
                 return Err(format!("requires '{name}' to have angles, but it is {}", infer::display(other)).into());
             }
         }
     }
     match infer::dims(args, "position_ids").as_deref() {
-        Some(&[batch, length]) => {
-            [(batch, b), (length, s)].into_iter().try_for_each(|(a, b)| infer::unify(a, b).map(drop))?
-        }
+        Some(&[batch, length]) => unify_all([(batch, b), (length, s)])?,
         None => {}
         Some(other) => return Err(format!("requires a position of each row, not {}", infer::display(other)).into()),
     }
