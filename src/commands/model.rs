@@ -139,15 +139,15 @@ pub fn load(
 
 /// Gives parameters the shapes of `--shape`.
 pub fn set_given_shapes(m: &mut Module, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
-    let shapes = matches.get_many::<String>("shape").into_iter().flatten().cloned().collect();
-    set_shapes(m, matches, shapes, streams)
+    let shapes: Vec<String> = matches.get_many::<String>("shape").into_iter().flatten().cloned().collect();
+    set_shapes(m, matches, &shapes, streams)
 }
 
 /// Gives the parameters of the function of a command line the shapes `NAME=EXTENTS`.
 fn set_shapes(
     m: &mut Module,
     matches: &ArgMatches,
-    shapes: Vec<String>,
+    shapes: &[String],
     streams: &mut Streams<'_>,
 ) -> Result<(), Failure> {
     if shapes.is_empty() {
@@ -185,8 +185,8 @@ fn set_shapes_of_inputs(
         let extents: Vec<String> = shape.iter().zip(tensor.shape()).map(extent).collect();
         is_open.then(|| format!("{name}={}", extents.join("x")))
     };
-    let shapes = signature.inputs.iter().zip(&inputs).filter_map(open).collect();
-    set_shapes(m, matches, shapes, streams)?;
+    let shapes: Vec<String> = signature.inputs.iter().zip(&inputs).filter_map(open).collect();
+    set_shapes(m, matches, &shapes, streams)?;
     Ok(Some(inputs))
 }
 
