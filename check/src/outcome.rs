@@ -297,6 +297,17 @@ impl Outcome {
         outcome
     }
 
+    /// Returns the outcome with its external calls in an order that does not depend on that of the run.
+    pub(crate) fn with_sorted_events(&self) -> Outcome {
+        let mut outcome = self.clone();
+        if let Outcome::Returned { events, .. } | Outcome::Aborted(_, _, events) | Outcome::Undefined(_, _, events) =
+            &mut outcome
+        {
+            events.sort_by_cached_key(|event| format!("{event:?}"));
+        }
+        outcome
+    }
+
     /// Returns the outcome with those results of 8-bit integers that are one step from `before`, and that differ from it in one of
     /// `others` too, replaced by those of `before`.
     pub(crate) fn within_step_of(&self, before: &Outcome, others: &[Outcome]) -> Outcome {

@@ -1,7 +1,8 @@
 //! `gradus bench`: times a program.
 
+use super::inputs::read_inputs;
 use super::model::{Opened, load_args, open};
-use super::run::{cut, pairs, read_inputs, statistics};
+use super::run::{cut, pairs, statistics};
 use super::{calibrate, ready};
 use crate::io::{report, write};
 use crate::random_inputs::drawn;

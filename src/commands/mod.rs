@@ -20,6 +20,7 @@ pub mod fuzz;
 #[cfg(feature = "networks")]
 pub mod import;
 #[cfg(feature = "cpu")]
+mod inputs;
 pub mod inspect;
 pub mod list;
 pub mod model;

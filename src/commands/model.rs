@@ -1,6 +1,6 @@
 //! Input files of commands: ONNX models, text, and compiled programs.
 
-use super::run::read_inputs;
+use super::inputs::read_inputs;
 #[cfg(feature = "networks")]
 use crate::io;
 use crate::io::{parse, report, text};
