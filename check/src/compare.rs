@@ -7,6 +7,7 @@ use crate::inputs::Inputs;
 use crate::narrowing::Versions;
 use crate::options::{Floats, Options};
 use crate::outcome::{Difference, Outcome, Relation, Runner, allocates};
+use crate::representing::refines;
 use crate::show;
 use crate::signature::function_parts;
 use crate::transformed::Transformed;
@@ -17,7 +18,7 @@ use gradus_ir::eval::Datum;
 use gradus_ir::pass::Passed;
 use gradus_ir::random::Random;
 use gradus_ir::symbols::is_public;
-use gradus_ir::{DYNAMIC, Diagnostic, Loc, Module, Op, Traits, Type, TypeData, symbol_name};
+use gradus_ir::{Diagnostic, Loc, Module, Op, Traits, Type, symbol_name};
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
@@ -381,13 +382,7 @@ impl<'m> Reference<'m> {
     fn refined_parameters(&self, function: &Function, (after, new): (&Module, Op)) -> Option<Vec<Type>> {
         let ctx = &self.m.ctx;
         let (old, new) = (Inputs::of(self.m, function.op)?, Inputs::of(after, new)?);
-        let keeps = |(&old, &new): (&Type, &Type)| {
-            let extents = ctx.shape(old).zip(ctx.shape(new)).filter(|(old, new)| old.len() == new.len());
-            let kept = |(old, new): (&[i64], &[i64])| old.iter().zip(new).all(|(&a, &b)| a == DYNAMIC || a == b);
-            let are_tensors = [old, new].iter().all(|&ty| matches!(ctx.type_data(ty), TypeData::Tensor { .. }));
-            let same_elements = ctx.element_type(old) == ctx.element_type(new);
-            old == new || are_tensors && same_elements && extents.is_some_and(kept)
-        };
+        let keeps = |(&old, &new): (&Type, &Type)| old == new || refines(ctx, old, new);
         let is_refined = Arc::ptr_eq(ctx, &after.ctx)
             && old.types() != new.types()
             && old.types().len() == new.types().len()

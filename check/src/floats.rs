@@ -103,7 +103,7 @@ impl<'m> Judge<'m> {
         };
         match relation {
             Relation::Differs
-                if follows(before, after, &others)
+                if follows(before, after, &others, STEPS[0])
                     || is_special()
                     || self.depends_on_signs_of_zeros(input, before, after) =>
             {
@@ -201,7 +201,7 @@ impl<'m> Judge<'m> {
     /// Whether each number that differs also does so with other signs of zeros: real numbers have one zero.
     fn depends_on_signs_of_zeros(&self, input: &Input, before: &Outcome, after: &Outcome) -> bool {
         let run = |seed| self.before.run_perturbed(input, &self.options, (0.0, seed), false);
-        follows(before, after, &(0..SHAKES).filter_map(run).collect::<Vec<_>>())
+        follows(before, after, &(0..SHAKES).filter_map(run).collect::<Vec<_>>(), 0.0)
     }
 
     /// Returns the outcome of the transformed function in `f64`.
@@ -351,8 +351,8 @@ fn differs(before: &Datum, after: &Datum) -> bool {
     !refines_by(before, after, any_floats)
 }
 
-/// Whether each number that differs does so in one of `others` too, by at least half as much.
-fn follows(before: &Outcome, after: &Outcome, others: &[Outcome]) -> bool {
+/// Whether each number that differs, by more than a relative tolerance, does so in one of `others` too, by at least half as much.
+fn follows(before: &Outcome, after: &Outcome, others: &[Outcome], tolerance: f64) -> bool {
     let (want, have) = (before.places(), after.places());
     let others: Vec<Vec<Vec<Datum>>> = others.iter().map(Outcome::places).collect();
     let excused = |place: usize, i: usize| match (&want[place][i], &have[place][i]) {
@@ -361,7 +361,7 @@ fn follows(before: &Outcome, after: &Outcome, others: &[Outcome]) -> bool {
                 Some(Datum::Float(c)) => (a - c).abs() >= 0.5 * (a - b).abs(),
                 _ => false,
             };
-            same_if_finite(*a, *b) || (a - b).abs() <= STEPS[0] * a.abs().max(b.abs()) || others.iter().any(changes)
+            same_if_finite(*a, *b) || (a - b).abs() <= tolerance * a.abs().max(b.abs()) || others.iter().any(changes)
         }
         (a, b) => {
             let other = |other: &Vec<Vec<Datum>>| {

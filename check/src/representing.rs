@@ -158,6 +158,16 @@ pub(crate) fn is_memref(ctx: &Context, ty: Type) -> bool {
     matches!(ctx.type_data(ty), TypeData::MemRef { .. } | TypeData::UnrankedMemRef { .. })
 }
 
+/// Whether a tensor type has all static extents of another, so that its values are values of that.
+pub(crate) fn refines(ctx: &Context, old: Type, new: Type) -> bool {
+    match (ctx.type_data(old), ctx.type_data(new)) {
+        (TypeData::Tensor { shape, .. }, TypeData::Tensor { shape: other, .. }) => {
+            same_values(ctx, old, new) && shape.iter().zip(other).all(fits)
+        }
+        _ => false,
+    }
+}
+
 /// Whether the values of two types are the same at run time: the types are equal, or differ only in what a value of its own knows,
 /// such as extents, or in the name of a number.
 fn same_values(ctx: &Context, old: Type, new: Type) -> bool {

@@ -169,10 +169,10 @@ fn set_shapes_of_inputs(
     matches: &ArgMatches,
     streams: &mut Streams<'_>,
 ) -> Result<Option<Vec<Datum>>, Failure> {
-    let Some(function) = Interpreter::new(m).function(function(matches)) else { return Ok(None) };
     if !matches!(matches.try_contains_id("input"), Ok(true)) {
         return Ok(None);
     }
+    let Some(function) = Interpreter::new(m).function(function(matches)) else { return Ok(None) };
     let signature = Signature::of(m, function);
     let inputs = read_inputs(matches, &m.ctx, &signature)?;
     let open = |((name, ty), input): (&(String, Type), &Datum)| {

@@ -112,7 +112,7 @@ pub struct Read {
     pub steps: Vec<(Op, usize)>,
 }
 
-/// What the machine and the options of the pass allow layers to be.
+/// The machine, and the options of the pass that decide which layers are read.
 pub struct Setting<'a> {
     /// The machine.
     pub machine: &'a NpuMachine,

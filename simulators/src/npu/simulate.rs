@@ -88,7 +88,7 @@ struct QueueState {
     clock: Clock,
 }
 
-/// What is known of a unit: when it is free, and what it has executed.
+/// The state of a unit: when it is free, and the instructions that it has executed.
 #[derive(Default)]
 struct UnitState {
     /// Cycle in which the next instruction can start.
