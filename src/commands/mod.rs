@@ -19,8 +19,8 @@ pub mod filecheck;
 pub mod fuzz;
 #[cfg(feature = "networks")]
 pub mod import;
-#[cfg(feature = "cpu")]
 mod inputs;
+#[cfg(feature = "cpu")]
 pub mod inspect;
 pub mod list;
 pub mod model;
