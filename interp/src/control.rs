@@ -49,6 +49,9 @@ impl Interpreter<'_> {
     pub(super) fn callee(&mut self, op: &OpCode, callee: Option<Op>, start: usize) -> Result<Option<Vec<Datum>>, Stop> {
         let missing = || Stop { op: op.op, trap: Trap::unsupported("the callee does not exist") };
         let (m, callee) = (self.module, callee.ok_or_else(missing)?);
+        if let Some(handled) = self.callees.as_mut().and_then(|callees| callees(callee, &self.stack[start..])) {
+            return handled.map(Some);
+        }
         if m.regions(callee).first().is_none_or(|&body| m.entry(body).is_none()) {
             return self.outside(op.op, start, "the callee has no body").map(Some);
         }

@@ -37,6 +37,9 @@ pub type External<'m> = Box<dyn FnMut(&'m Module, Op, &[Datum], &mut Memory) -> 
 /// implement it. Constants and ops with effects are never passed.
 pub type OpKernels<'m> = Box<dyn FnMut(&OpArgs<'_>, &[Datum]) -> Option<Result<Vec<Datum>, Trap>> + 'm>;
 
+/// The handler of calls. Receives the callee and the arguments, and returns `None` for a function that is interpreted.
+pub type Callees<'m> = Box<dyn FnMut(Op, &[Datum]) -> Option<Result<Vec<Datum>, Stop>> + 'm>;
+
 /// The order in which the iterations of parallel loops run. Programs may not depend on it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum IterationOrder {
@@ -75,6 +78,7 @@ pub struct Interpreter<'m> {
     on_op: Option<Box<dyn FnMut(u64) + 'm>>,
     external: Option<External<'m>>,
     kernels: Option<OpKernels<'m>>,
+    callees: Option<Callees<'m>>,
     /// Whether kernels evaluate ops on poison too.
     kernels_know_poison: bool,
     /// The number of evaluations that `kernels` declined, by op name.
@@ -102,6 +106,7 @@ impl<'m> Interpreter<'m> {
             on_op: None,
             external: None,
             kernels: None,
+            callees: None,
             kernels_know_poison: false,
             declined: FxHashMap::default(),
             functions: FxHashMap::default(),
@@ -135,6 +140,12 @@ impl<'m> Interpreter<'m> {
     /// Evaluates ops by kernels where there are any and no operand has poison.
     pub fn with_kernels(mut self, kernels: OpKernels<'m>) -> Self {
         self.kernels = Some(kernels);
+        self
+    }
+
+    /// Passes calls to a handler first.
+    pub fn with_callees(mut self, callees: Callees<'m>) -> Self {
+        self.callees = Some(callees);
         self
     }
 

@@ -4,24 +4,30 @@
 //! an op with the node's name as location; used initializers become constants that share the bytes of the file.
 //! Operators of old versions are first converted to the newest one ([`opset`](crate::onnx::opset)); the rest follows
 //! the declarations of the dialect: operands, attributes and results by position and name, result types by inference.
-//! No operator needs code here.
+//! Only operators that run graphs of their own need code ([`control`]): they become ops of `scf`.
 
 mod attrs;
 mod check;
+mod control;
+mod loops;
 mod node;
+mod optional;
+mod scope;
 
 pub use check::{Coverage, Unsupported, check};
 
-use crate::onnx::inline::{self, VersionedNode, standard_version};
-use crate::onnx::proto::{GraphProto, ModelProto, TensorProto, TypeProto, ValueInfoProto, decode_model};
-use crate::onnx::{opset, sort, tensor::to_tensor};
+use crate::onnx::inline::{self, Body, standard_version};
+use crate::onnx::proto::{
+    GraphProto, ModelProto, SparseTensorProto, TensorProto, TypeProto, ValueInfoProto, decode_model,
+};
+use crate::onnx::tensor::{to_sparse, to_tensor};
+use crate::onnx::{opset, sort};
 use bytes::Bytes;
 use gradus_dialects::func::{FuncOp, ReturnOp};
 use gradus_ir::{
-    Attr, AttrData, Block, Builder, Context, Diagnostic, InferError, Loc, Module, Tensor, Type, Value, Violation,
-    verify,
+    Attr, AttrData, Builder, Context, Diagnostic, InferError, Loc, Module, Tensor, Type, Value, Violation, verify,
 };
-use std::collections::{HashMap, HashSet};
+use scope::{Named, Scope, Scopes};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -53,10 +59,8 @@ pub fn import(
 struct DecodedModel {
     /// The model without its graph.
     model: ModelProto,
-    /// The graph without its nodes.
-    graph: GraphProto,
-    /// The nodes, inlined and sorted.
-    nodes: Vec<VersionedNode>,
+    /// The graph, inlined and sorted.
+    body: Body,
     /// Version of the standard operators.
     version: i64,
     /// Location of the model.
@@ -71,24 +75,16 @@ impl DecodedModel {
         let at = |(place, why): (String, String)| vec![Diagnostic::error(named_loc(ctx, &place), why)];
         let mut model = decode_model(bytes).map_err(|error| fail(error.to_string()))?;
         let version = version(&model).map_err(fail)?;
-        let mut graph = model.graph.take().unwrap_or_default();
-        let nodes = inline::inline(std::mem::take(&mut graph.node), &model.functions, version).map_err(at)?;
-        let inputs = graph.input.iter().map(|input| input.name.as_str());
-        let given: HashSet<&str> = inputs.chain(initializers(&graph).map(|(name, _)| name)).collect();
-        let nodes = sort::sort(nodes, |name| given.contains(name)).map_err(at)?;
-        Ok(DecodedModel { model, graph, nodes, version, whole })
+        let graph = model.graph.take().unwrap_or_default();
+        let body = inline::inline(graph, &model.functions, version).and_then(sort::sort).map_err(at)?;
+        Ok(DecodedModel { model, body, version, whole })
     }
 
     /// Builds the program.
-    fn build(self, ctx: &Arc<Context>, options: &ImportOptions) -> Result<Module, Vec<Diagnostic>> {
-        let mut importer = Importer::new(ctx, &self.model, &self.graph, options, self.whole);
+    fn build(&self, ctx: &Arc<Context>, options: &ImportOptions) -> Result<Module, Vec<Diagnostic>> {
+        let mut importer = Importer::new(ctx, &self.model, &self.body.graph, options, self.whole);
         importer.interface(self.version);
-        for node in self.nodes {
-            if importer.errors.len() >= MAX_ERRORS {
-                break;
-            }
-            importer.node(node);
-        }
+        importer.nodes(&self.body);
         importer.finish()
     }
 }
@@ -97,7 +93,7 @@ impl DecodedModel {
 fn initializers(graph: &GraphProto) -> impl Iterator<Item = (&str, Initial<'_>)> {
     let dense = graph.initializer.iter().map(|t| (t.name.as_str(), Initial::Proto(t)));
     let sparse = graph.sparse_initializer.iter();
-    dense.chain(sparse.map(|s| (s.values.as_ref().map_or("", |v| v.name.as_str()), Initial::Sparse)))
+    dense.chain(sparse.map(|s| (s.values.as_ref().map_or("", |v| v.name.as_str()), Initial::Sparse(s))))
 }
 
 /// Maximum number of reported errors.
@@ -158,7 +154,7 @@ impl From<&str> for Stop {
 enum Initial<'a> {
     Proto(&'a TensorProto),
     Given(&'a Tensor),
-    Sparse,
+    Sparse(&'a SparseTensorProto),
 }
 
 /// The state of an import.
@@ -170,14 +166,11 @@ struct Importer<'a> {
     options: &'a ImportOptions,
     /// The function's body.
     func: FuncOp,
-    block: Block,
     /// Location of the model.
     whole: Loc,
-    constants: HashMap<&'a str, Initial<'a>>,
-    /// Values by name; `None` after a reported error.
-    values: HashMap<String, Option<Value>>,
-    /// Types that the model states.
-    declared: HashMap<&'a str, &'a TypeProto>,
+    scopes: Scopes<'a>,
+    /// Number of nodes imported so far, also in bodies that are imported again with other types.
+    imported: usize,
     errors: Vec<Diagnostic>,
 }
 
@@ -196,11 +189,9 @@ impl<'a> Importer<'a> {
         let func = FuncOp::build(&mut b, whole, name, ty, None, None, None, None, &[]);
         let region = func.body(&module);
         let block = module.add_block(region);
-        let stated = graph.input.iter().chain(&graph.value_info).chain(&graph.output);
-        let declared = stated.filter_map(|v| Some((v.name.as_str(), v.r#type.as_ref()?))).collect();
-        let (constants, values, errors) = Default::default();
-        let ctx = ctx.clone();
-        Importer { ctx, module, model, graph, options, func, block, whole, constants, values, declared, errors }
+        let scopes = Scopes::new(Scope::new(graph, block));
+        let (ctx, errors) = (ctx.clone(), Vec::new());
+        Importer { ctx, module, model, graph, options, func, whole, scopes, imported: 0, errors }
     }
 
     fn error(&mut self, loc: Loc, message: impl Into<String>) {
@@ -211,18 +202,19 @@ impl<'a> Importer<'a> {
 
     /// Imports constants, parameters and the header.
     fn interface(&mut self, version: i64) {
-        self.collect_constants();
+        self.initializers(self.graph);
+        for (name, tensor) in &self.options.constant_inputs {
+            self.scopes.last_mut().constants.insert(name, Initial::Given(tensor));
+        }
         let mut names = Vec::new();
         for input in &self.graph.input {
-            if self.constants.contains_key(input.name.as_str()) {
+            if self.scopes.last().constants.contains_key(input.name.as_str()) {
                 continue;
             }
             let loc = named_loc(&self.ctx, &input.name);
             let ty = self.input_type(input).map_err(|e| self.error(loc, e)).ok();
-            let value = ty.map(|ty| self.module.add_block_arg(self.block, ty, loc));
-            if self.values.insert(input.name.clone(), value).is_some() {
-                self.error(loc, "two inputs have this name");
-            }
+            let value = ty.map(|ty| self.module.add_block_arg(self.scopes.last().block, ty, loc));
+            self.input(&input.name, value);
             names.push(input.name.as_str());
         }
         self.check_options();
@@ -231,14 +223,30 @@ impl<'a> Importer<'a> {
         self.header(version);
     }
 
-    fn collect_constants(&mut self) {
-        for (name, initial) in initializers(self.graph) {
-            if self.constants.insert(name, initial).is_some() {
+    /// Makes the initializers of a graph known in the innermost scope.
+    fn initializers(&mut self, graph: &'a GraphProto) {
+        for (name, initial) in initializers(graph) {
+            if self.scopes.last_mut().constants.insert(name, initial).is_some() {
                 self.error(named_loc(&self.ctx, name), "two initializers have this name");
             }
         }
-        for (name, tensor) in &self.options.constant_inputs {
-            self.constants.insert(name, Initial::Given(tensor));
+    }
+
+    /// Binds an input of the innermost graph to its value.
+    fn input(&mut self, name: &str, value: Option<Value>) {
+        if self.scopes.last_mut().values.insert(name.to_owned(), value).is_some() {
+            self.error(named_loc(&self.ctx, name), "two inputs have this name");
+        }
+    }
+
+    /// Imports the nodes of a graph into the innermost scope.
+    fn nodes(&mut self, body: &'a Body) {
+        for node in &body.nodes {
+            if self.errors.len() >= MAX_ERRORS {
+                break;
+            }
+            self.imported += 1;
+            self.node(node);
         }
     }
 
@@ -262,7 +270,7 @@ impl<'a> Importer<'a> {
 
     fn input_type(&self, input: &ValueInfoProto) -> Result<Type, String> {
         let ty = input.r#type.as_ref().ok_or("the input has no type")?;
-        attrs::tensor_type(&self.ctx, ty, &self.options.dims)
+        attrs::value_type(&self.ctx, ty, &self.options.dims)
     }
 
     /// Keeps header fields as attributes for readers; they have no semantics.
@@ -284,16 +292,15 @@ impl<'a> Importer<'a> {
         self.ctx.array_attr(&dicts)
     }
 
-    /// Returns the value of a name, creating a constant on first use.
+    /// Returns the value of a name, creating a constant on first use in a graph.
     fn value(&mut self, name: &str) -> Result<Value, Stop> {
-        if let Some(known) = self.values.get(name) {
-            return known.ok_or(Stop::Reported);
-        }
-        let Some(&initial) = self.constants.get(name) else {
-            return Err(Stop::Because(format!("'{name}' is used, but not defined")));
+        let initial = match self.scopes.find(name) {
+            Some(Named::Value(known)) => return known.ok_or(Stop::Reported),
+            Some(Named::Initial(initial)) => initial,
+            None => return Err(Stop::Because(format!("'{name}' is used, but not defined"))),
         };
         let made = self.constant(name, initial);
-        self.values.insert(name.to_owned(), made.as_ref().ok().copied());
+        self.scopes.last_mut().values.insert(name.to_owned(), made.as_ref().ok().copied());
         made.map_err(|why| {
             self.error(named_loc(&self.ctx, name), why);
             Stop::Reported
@@ -304,19 +311,19 @@ impl<'a> Importer<'a> {
         let tensor = match initial {
             Initial::Proto(t) => to_tensor(t, self.options.dir.as_deref())?,
             Initial::Given(t) => t.clone(),
-            Initial::Sparse => return Err("sparse initializers are not supported".into()),
+            Initial::Sparse(s) => to_sparse(s, self.options.dir.as_deref())?,
         };
         let attr = attrs::dense(&self.ctx, &tensor);
         let have = self.ctx.attr_type(attr).unwrap_or(Type::NONE);
-        self.agree(have, self.declared.get(name).copied())?;
+        self.agree(have, self.scopes.declared(name))?;
         let loc = named_loc(&self.ctx, name);
-        let made = Builder::at_end(&mut self.module, self.block).constant(attr, have, "graph", loc);
+        let made = Builder::at_end(&mut self.module, self.scopes.last().block).constant(attr, have, "graph", loc);
         made.ok_or_else(|| format!("no constant can be of type {}", self.ctx.display_type(have)))
     }
 
     /// Checks a type against the one stated in the model, if any.
     fn agree(&self, have: Type, stated: Option<&TypeProto>) -> Result<(), String> {
-        let Some(Ok(want)) = stated.map(|t| attrs::tensor_type(&self.ctx, t, &self.options.dims)) else {
+        let Some(Ok(want)) = stated.map(|t| attrs::value_type(&self.ctx, t, &self.options.dims)) else {
             return Ok(());
         };
         if attrs::compatible(&self.ctx, have, want) {
@@ -347,10 +354,10 @@ impl<'a> Importer<'a> {
         if !self.errors.is_empty() {
             return Err(self.errors);
         }
-        let (ctx, m) = (self.ctx.clone(), &mut self.module);
-        ReturnOp::build(&mut Builder::at_end(m, self.block), self.whole, &results, &[]);
+        let (ctx, m, block) = (self.ctx.clone(), &mut self.module, self.scopes.last().block);
+        ReturnOp::build(&mut Builder::at_end(m, block), self.whole, &results, &[]);
         let type_of = |values: &[Value]| -> Vec<Type> { values.iter().map(|&v| m.value_type(v)).collect() };
-        let ty = ctx.function_type(&type_of(m.block_args(self.block)), &type_of(&results));
+        let ty = ctx.function_type(&type_of(m.block_args(block)), &type_of(&results));
         m.set_attr(self.func.0, "function_type", Some(ctx.type_attr(ty)));
         let attrs = self.name_attrs(&names);
         self.module.set_attr(self.func.0, "res_attrs", Some(attrs));

@@ -15,6 +15,7 @@ mod dce;
 mod inline;
 mod loop_invariant_code_motion;
 mod mem2reg;
+mod outline_tensor_code;
 mod reconcile_unrealized_casts;
 mod refine_shapes;
 mod sccp;
@@ -37,6 +38,7 @@ pub const PASSES: &[&PassInfo] = &[
     &inline::INFO,
     &loop_invariant_code_motion::INFO,
     &mem2reg::INFO,
+    &outline_tensor_code::INFO,
     &reconcile_unrealized_casts::INFO,
     &refine_shapes::INFO,
     &sccp::INFO,

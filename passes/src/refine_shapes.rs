@@ -1,7 +1,8 @@
 //! `refine-shapes`: static extents of a function's parameters, and of all results that follow from them.
 
 use gradus_dialects::func::{FuncOp, ReturnOp, parameter_names};
-use gradus_dialects::tensor::{CastOp, before_cast, join, keeps_extents, with_shape};
+use gradus_dialects::scf::IfOp;
+use gradus_dialects::tensor::{CastOp, general, join, keeps_extents, with_shape};
 use gradus_ir::greedy::GreedyOptions;
 use gradus_ir::pass::{OptionKind, Options, PassOption, Rewrites};
 use gradus_ir::rewrite::Rewriter;
@@ -9,7 +10,7 @@ use gradus_ir::symbols::SymbolRefs;
 use gradus_ir::verify::verify_op;
 use gradus_ir::{
     Block, Builder, Context, DYNAMIC, Diagnostic, Loc, Module, Op, OpDecl, OpState, Pass, PassContext, PassInfo,
-    Pattern, PatternRewriter, Type, Value, symbol_name,
+    Pattern, PatternRewriter, Type, TypeData, Value, symbol_name,
 };
 use std::fmt;
 
@@ -35,7 +36,8 @@ func.func @main(%x: tensor<2x8xf32>) -> tensor<2x8xf32> {
 # Does
 
 Replaces the types of the parameters that `shapes` names: by the name that a model gives them, or `arg0`, `arg1`, ... An extent `?` stays open.
-Then each op that infers the types of its results does so again from operands with more static extents. Ops on constants are folded, so that a
+Then each op that infers the types of its results does so again from operands with more static extents. A conditional gets those that both of
+its branches yield; the branch that runs takes its place when that is known. Ops on constants are folded, so that a
 shape that is computed from the extents of a tensor becomes a constant, and so does what a reshape makes of it. At last the results of the
 function get their types. Between an op that has static extents now and one that cannot, such as a loop, stands a `tensor.cast`.
 
@@ -195,7 +197,75 @@ fn cast_of(ctx: &Context, value: Value, ty: Type, loc: Loc) -> OpState {
     state
 }
 
-const PATTERNS: &[Pattern] = &[Pattern { name: "take-extents", run: |r, op| take_extents(r, op).is_some() }];
+const PATTERNS: &[Pattern] = &[
+    Pattern { name: "take-extents", run: |r, op| take_extents(r, op).is_some() },
+    Pattern { name: "known-condition", run: known_condition },
+    Pattern { name: "take-yielded-extents", run: |r, op| take_yielded_extents(r, op).is_some() },
+];
+
+/// Whether `new` has all static extents of `old`, which may be of unknown rank.
+fn says_more(ctx: &Context, old: Type, new: Type) -> bool {
+    let is_unranked = matches!(ctx.type_data(old), TypeData::UnrankedTensor(_));
+    keeps_extents(ctx, old, new) || (is_unranked && join(ctx, old, new) == Some(new))
+}
+
+/// Returns the source of a cast that only loses the rank or static extents.
+fn before_cast(m: &Module, value: Value) -> Option<Value> {
+    let source = CastOp::defining(m, value)?.source(m);
+    says_more(&m.ctx, m.value_type(value), m.value_type(source)).then_some(source)
+}
+
+/// Replaces a conditional by the branch that runs.
+fn known_condition(r: &mut Rewriter<'_>, op: Op) -> bool {
+    let pattern = IfOp::INFO.patterns.iter().find(|pattern| pattern.name == "known-condition");
+    IfOp::cast(r.module(), op).is_some() && pattern.is_some_and(|pattern| (pattern.run)(r, op))
+}
+
+/// Gives the results of a conditional the extents that casts hide of the values that both branches yield.
+fn take_yielded_extents(r: &mut Rewriter<'_>, op: Op) -> Option<()> {
+    let m = r.module();
+    let (ctx, this) = (m.ctx.clone(), IfOp::cast(m, op)?);
+    let ends = [this.then_block(m), this.else_block(m)?].map(|block| m.last_op(block));
+    let [Some(first), Some(second)] = ends else { return None };
+    let mut types = Vec::new();
+    for (k, result) in m.results(op).enumerate() {
+        let inner = [first, second].map(|end| m.operands(end).get(k).map(|&v| before_cast(m, v).unwrap_or(v)));
+        let [Some(a), Some(b)] = inner else { return None };
+        let old = m.value_type(result);
+        let new = general(&ctx, m.value_type(a), m.value_type(b)).filter(|&new| says_more(&ctx, old, new));
+        types.push((old, new.unwrap_or(old)));
+    }
+    types.iter().any(|(old, new)| old != new).then_some(())?;
+    for end in [first, second] {
+        for (k, &(_, new)) in types.iter().enumerate() {
+            let value = r.module().operands(end)[k];
+            let source = before_cast(r.module(), value).unwrap_or(value);
+            let value = match r.module().value_type(source) == new {
+                true => source,
+                false => {
+                    let state = cast_of(&ctx, source, new, r.module().loc(end));
+                    let cast = r.create_before(end, state).ok()?;
+                    r.module().result(cast, 0)
+                }
+            };
+            r.modify(end, |m| m.set_operand(end, k, value));
+        }
+    }
+    let loc = r.module().loc(op);
+    for (k, (old, new)) in types.into_iter().enumerate().filter(|(_, (old, new))| old != new) {
+        let result = r.module().result(op, k);
+        let state = cast_of(&ctx, result, old, loc);
+        let next = r.module().next_op(op)?;
+        let cast = r.create_before(next, state).ok()?;
+        let users: Vec<(Op, usize)> = r.module().uses(result).filter(|used| used.0 != cast).collect();
+        let wide = r.module().result(cast, 0);
+        r.modify(op, |m| {
+            m.set_value_type(result, new);
+            users.iter().for_each(|&(user, operand)| m.set_operand(user, operand, wide));
+        });
+    }
+    Some(())
+}
 
 /// Infers the results of an op from what casts hide of its operands.
 fn take_extents(r: &mut Rewriter<'_>, op: Op) -> Option<()> {
@@ -206,12 +276,12 @@ fn take_extents(r: &mut Rewriter<'_>, op: Op) -> Option<()> {
     }
     let operands: Vec<Value> = m.operands(op).iter().map(|&value| before_cast(m, value).unwrap_or(value)).collect();
     let old: Vec<Type> = m.results(op).map(|value| m.value_type(value)).collect();
-    let is_open = |&ty: &Type| ctx.shape(ty).is_some_and(|shape| shape.contains(&DYNAMIC));
+    let is_open = |&ty: &Type| ctx.shape(ty).is_none_or(|shape| shape.contains(&DYNAMIC));
     if operands == m.operands(op) && !old.iter().any(is_open) {
         return None;
     }
     let types = m.inferred_types(op, &operands)?;
-    let fits = |(&old, &new): (&Type, &Type)| old == new || keeps_extents(&ctx, old, new);
+    let fits = |(&old, &new): (&Type, &Type)| old == new || says_more(&ctx, old, new);
     let is_refined = types.len() == old.len() && old.iter().zip(&types).all(fits);
     if !is_refined || (operands == m.operands(op) && types == old) {
         return None;

@@ -7,7 +7,11 @@ use crate::io::{parse, report, text};
 use crate::refusals::Refusals;
 use crate::{Failure, Streams, Tool, target};
 use clap::{Arg, ArgAction, ArgMatches};
+#[cfg(feature = "networks")]
+use gradus_dialects::scf::IfOp;
 use gradus_interp::Interpreter;
+#[cfg(feature = "networks")]
+use gradus_ir::OpDecl as _;
 use gradus_ir::eval::Datum;
 use gradus_ir::pass::{IrPrinting, Pipeline};
 use gradus_ir::{Context, DYNAMIC, Module, ParseOptions, Reader, Type, verify};
@@ -140,20 +144,13 @@ pub fn load(
 /// Gives parameters the shapes of `--shape`.
 pub fn set_given_shapes(m: &mut Module, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
     let shapes: Vec<String> = matches.get_many::<String>("shape").into_iter().flatten().cloned().collect();
-    set_shapes(m, matches, &shapes, streams)
+    if shapes.is_empty() { Ok(()) } else { set_shapes(m, &shapes, function(matches), streams) }
 }
 
-/// Gives the parameters of the function of a command line the shapes `NAME=EXTENTS`.
-fn set_shapes(
-    m: &mut Module,
-    matches: &ArgMatches,
-    shapes: &[String],
-    streams: &mut Streams<'_>,
-) -> Result<(), Failure> {
-    if shapes.is_empty() {
-        return Ok(());
-    }
-    let text = format!("builtin.module(refine-shapes{{function={} shapes={}}})", function(matches), shapes.join(","));
+/// Gives the parameters of a function the shapes `NAME=EXTENTS`, and all results the extents that follow.
+fn set_shapes(m: &mut Module, shapes: &[String], function: &str, streams: &mut Streams<'_>) -> Result<(), Failure> {
+    let shapes = if shapes.is_empty() { String::new() } else { format!(" shapes={}", shapes.join(",")) };
+    let text = format!("builtin.module(refine-shapes{{function={function}{shapes}}})");
     let pipeline = Pipeline::parse(&text, PASSES).map_err(|e| Failure::Usage(format!("--shape: {e}")))?;
     target::run_pipeline(pipeline, m, IrPrinting::default(), streams).map(drop)
 }
@@ -172,8 +169,8 @@ fn set_shapes_of_inputs(
     if !matches!(matches.try_contains_id("input"), Ok(true)) {
         return Ok(None);
     }
-    let Some(function) = Interpreter::new(m).function(function(matches)) else { return Ok(None) };
-    let signature = Signature::of(m, function);
+    let Some(called) = Interpreter::new(m).function(function(matches)) else { return Ok(None) };
+    let signature = Signature::of(m, called);
     let inputs = read_inputs(matches, &m.ctx, &signature)?;
     let open = |((name, ty), input): (&(String, Type), &Datum)| {
         let (shape, Datum::Tensor(tensor)) = (m.ctx.shape(*ty)?, input) else { return None };
@@ -186,7 +183,9 @@ fn set_shapes_of_inputs(
         is_open.then(|| format!("{name}={}", extents.join("x")))
     };
     let shapes: Vec<String> = signature.inputs.iter().zip(&inputs).filter_map(open).collect();
-    set_shapes(m, matches, &shapes, streams)?;
+    if !shapes.is_empty() {
+        set_shapes(m, &shapes, function(matches), streams)?;
+    }
     Ok(Some(inputs))
 }
 
@@ -234,7 +233,13 @@ fn read_model(
     streams: &mut Streams<'_>,
 ) -> Result<Module, Failure> {
     let options = import_options(matches, path)?;
-    import(ctx, io::read(path, streams)?.into(), path, &options).map_err(|d| report(ctx, &d, streams))
+    let imported = import(ctx, io::read(path, streams)?.into(), path, &options);
+    let mut m = imported.map_err(|d| report(ctx, &d, streams))?;
+    // Conditions that depend on extents only.
+    if m.ops_under(m.root()).into_iter().any(|op| IfOp::cast(&m, op).is_some()) {
+        set_shapes(&mut m, &[], "main", streams)?;
+    }
+    Ok(m)
 }
 
 /// Returns the import options for the ONNX model at `path`.

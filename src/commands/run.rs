@@ -2,7 +2,7 @@
 
 mod show;
 
-use super::inputs::{named, read_inputs};
+use super::inputs::{named, read_all, read_inputs, tensors, write};
 use super::model::{Opened, load_args, open};
 use super::ready;
 use crate::columns::in_columns;
@@ -13,7 +13,7 @@ use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use gradus_ir::eval::{Datum, PoisonTensor, floats_to_tensor, ints_to_tensor};
 use gradus_ir::{Context, DType, Module, Tensor, Type};
-use gradus_npy::{read_npy, write_npy};
+use gradus_npy::read_npy;
 use gradus_targets::{Executable, Signature, Statistic};
 use show::{Tolerance, accuracy, summarize};
 use std::path::Path;
@@ -38,10 +38,10 @@ fn command(tool: &Tool) -> Command {
              logits.npy --atol 1e-4\n\nAn input whose first dimension is a multiple of a fixed one is run piece by piece.",
         )
         .arg(Arg::new("FILE").required(true).help("A model (.onnx), a program (.mlir) or a compiled one"))
-        .arg(pairs("input", "An input, from .npy; NAME= may be left out when there is one; .npz gives all inputs; one of a declared type is \
-                     its attribute"))
-        .arg(pairs("output", "Write an output as .npy; NAME= may be left out when there is one"))
-        .arg(pairs("expect", "Compare an output with a .npy; exit status 1 if it differs"))
+        .arg(pairs("input", "An input, from .npy; NAME= may be left out when there is one; .npz gives all inputs, or the elements of a sequence; \
+                     one of another declared type is its attribute"))
+        .arg(pairs("output", "Write an output as .npy, a sequence as .npz; NAME= may be left out when there is one"))
+        .arg(pairs("expect", "Compare an output with a .npy, a sequence with a .npz; exit status 1 if it differs"))
         .arg(number("rtol", "1e-3", "Relative tolerance of --expect; integers must be equal unless one is given"))
         .arg(number("atol", "1e-4", "Absolute tolerance of --expect"))
         .arg(Arg::new("labels").long("labels").value_name("FILE").help("Class numbers (.npy): print the accuracy"))
@@ -71,13 +71,18 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
         crate::io::write("-", streams, |out| out.write_all(text.as_bytes()))?;
     }
     for (name, path) in named(matches, "output", &signature.outputs)? {
-        write_npy(Path::new(&path), find(&outputs, &signature.outputs, &name)?)?;
+        write(&path, find(&outputs, &signature.outputs, &name))?;
     }
     let mut good = true;
     for (name, path) in named(matches, "expect", &signature.outputs)? {
-        let want = read_npy(Path::new(&path))?;
-        let have = find(&outputs, &signature.outputs, &name)?;
-        good &= Tolerance::of(matches).compare(&name, have, &want, streams)?;
+        let (want, have) = (read_all(&path)?, tensors(find(&outputs, &signature.outputs, &name))?);
+        if want.len() != have.len() {
+            return Err(Failure::Input(format!("{name}: {} tensors, but the file has {}", have.len(), want.len())));
+        }
+        for (i, (want, have)) in want.iter().zip(&have).enumerate() {
+            let name = if path.ends_with(".npz") { format!("{name}[{i}]") } else { name.clone() };
+            good &= Tolerance::of(matches).compare(&name, have, want, streams)?;
+        }
     }
     if let Some(path) = matches.get_one::<String>("labels") {
         accuracy(as_tensor(&outputs[0])?, &read_npy(Path::new(path))?, streams)?;
@@ -85,9 +90,8 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     if good { Ok(()) } else { Err(Failure::Reported) }
 }
 
-fn find<'a>(outputs: &'a [Datum], known: &[(String, Type)], name: &str) -> Result<&'a Tensor, Failure> {
-    let i = known.iter().position(|k| k.0 == name).expect("the name was checked");
-    as_tensor(&outputs[i])
+fn find<'a>(outputs: &'a [Datum], known: &[(String, Type)], name: &str) -> &'a Datum {
+    &outputs[known.iter().position(|k| k.0 == name).expect("the name was checked")]
 }
 
 /// Returns the tensor of an output.

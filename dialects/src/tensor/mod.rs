@@ -29,7 +29,7 @@ pub use pad::PadOp;
 pub use reassociate::{CollapseShapeOp, ExpandShapeOp};
 pub use shape::{DimOp, RankOp, ReshapeOp};
 pub use slice::ExtractSliceOp;
-pub use types::{join, keeps_extents, with_shape};
+pub use types::{general, join, keeps_extents, with_shape};
 
 use gradus_ir::{Dialect, Module, OpDecl, Value};
 

@@ -100,6 +100,22 @@ pub fn join(ctx: &Context, a: Type, b: Type) -> Option<Type> {
     Some(ctx.tensor_type(&joined?, ctx.element_type(a)))
 }
 
+/// Returns the most specific type of which tensors of both types are; `None` if their element types differ.
+pub fn general(ctx: &Context, a: Type, b: Type) -> Option<Type> {
+    let elem = ctx.element_type(a);
+    (is_tensor(ctx, a) && is_tensor(ctx, b) && elem == ctx.element_type(b)).then_some(())?;
+    if a == b {
+        return Some(a);
+    }
+    Some(match (ctx.shape(a), ctx.shape(b)) {
+        (Some(x), Some(y)) if x.len() == y.len() => {
+            let both: Vec<i64> = x.iter().zip(y).map(|(&p, &q)| if p == q { p } else { DYNAMIC }).collect();
+            ctx.tensor_type(&both, elem)
+        }
+        _ => ctx.ty(TypeData::UnrankedTensor(elem)),
+    })
+}
+
 /// Whether `tensor.cast` is valid between two types.
 pub(super) fn castable(ctx: &Context, from: Type, to: Type) -> bool {
     join(ctx, from, to).is_some()

@@ -1,6 +1,6 @@
 //! Inlining of model-local functions.
 
-use super::proto::{AttributeProto, FunctionProto, NodeProto, OperatorSetIdProto};
+use super::proto::{AttributeProto, FunctionProto, GraphProto, NodeProto, OperatorSetIdProto, ValueInfoProto};
 use super::{is_standard, node_place};
 use prost::Message;
 use std::collections::HashMap;
@@ -11,6 +11,16 @@ pub struct VersionedNode {
     pub proto: NodeProto,
     /// The version.
     pub version: i64,
+    /// The graphs that the node runs, by the attribute that held each: the branches of an `If`, the body of a loop.
+    pub bodies: Vec<(String, Body)>,
+}
+
+/// A graph: the main one, or one that a node runs.
+pub struct Body {
+    /// The graph without its nodes.
+    pub graph: GraphProto,
+    /// Its nodes, without calls.
+    pub nodes: Vec<VersionedNode>,
 }
 
 /// Maximum nesting depth of calls, since functions may call functions.
@@ -25,25 +35,17 @@ pub fn standard_version(imports: &[OperatorSetIdProto]) -> Option<i64> {
     imports.iter().find(|i| is_standard(&i.domain)).map(|i| i.version)
 }
 
-/// Returns the nodes of a graph with calls of `functions` inlined. Values inside a call are named after its first
-/// result.
+/// Returns a graph with calls of `functions` inlined, in the graphs that its nodes run too. Values inside a call are named after its
+/// first result.
 ///
 /// # Errors
 /// The place of the call and the reason: recursion, or an expansion above the limits.
-pub fn inline(
-    nodes: Vec<NodeProto>,
-    functions: &[FunctionProto],
-    version: i64,
-) -> Result<Vec<VersionedNode>, (String, String)> {
+pub fn inline(graph: GraphProto, functions: &[FunctionProto], version: i64) -> Result<Body, (String, String)> {
     let mut names = HashMap::new();
     for f in functions {
         names.insert((standard(&f.domain), f.name.as_str(), f.overload.as_str()), f);
     }
-    let mut inliner = Inliner { functions: names, out: Vec::with_capacity(nodes.len()), bytes: 0 };
-    for proto in nodes {
-        inliner.add(VersionedNode { proto, version }, 0)?;
-    }
-    Ok(inliner.out)
+    Inliner { functions: names, bytes: 0 }.body(graph, version, 0)
 }
 
 /// Normalizes the two names of the standard domain.
@@ -53,19 +55,41 @@ fn standard(domain: &str) -> &str {
 
 struct Inliner<'a> {
     functions: HashMap<(&'a str, &'a str, &'a str), &'a FunctionProto>,
-    out: Vec<VersionedNode>,
     /// Total size of the bodies inlined so far.
     bytes: usize,
 }
 
 impl Inliner<'_> {
-    fn add(&mut self, node: VersionedNode, depth: usize) -> Result<(), (String, String)> {
-        let proto = &node.proto;
+    /// Returns a graph with its calls inlined. `depth`: the number of calls around it.
+    fn body(&mut self, mut graph: GraphProto, version: i64, depth: usize) -> Result<Body, (String, String)> {
+        let protos = std::mem::take(&mut graph.node);
+        let mut nodes = Vec::with_capacity(protos.len());
+        for proto in protos {
+            self.add(proto, version, depth, &mut nodes)?;
+        }
+        Ok(Body { graph, nodes })
+    }
+
+    /// Adds a node, or those of the function that it calls.
+    fn add(
+        &mut self,
+        mut proto: NodeProto,
+        version: i64,
+        depth: usize,
+        out: &mut Vec<VersionedNode>,
+    ) -> Result<(), (String, String)> {
         let key = (standard(&proto.domain), proto.op_type.as_str(), proto.overload.as_str());
         let Some(&function) = self.functions.get(&key) else {
-            self.out.push(node);
+            let (graphs, others) = proto.attribute.into_iter().partition::<Vec<_>, _>(|a| a.g.is_some());
+            proto.attribute = others;
+            let mut bodies = Vec::new();
+            for a in graphs {
+                bodies.push((a.name, self.body(*a.g.unwrap_or_default(), version, depth)?));
+            }
+            out.push(VersionedNode { proto, version, bodies });
             return Ok(());
         };
+        let proto = &proto;
         let fail = |why: &str| Err((node_place(proto).to_owned(), format!("function '{}': {why}", function.name)));
         if depth == MAX_DEPTH {
             return fail("calls are nested too deeply, or it calls itself");
@@ -73,14 +97,14 @@ impl Inliner<'_> {
         if proto.input.len() > function.input.len() || proto.output.len() > function.output.len() {
             return fail("called with more inputs or outputs than it has");
         }
-        let version = standard_version(&function.opset_import).unwrap_or(node.version);
+        let version = standard_version(&function.opset_import).unwrap_or(version);
         let call = Call::new(function, proto);
         for inner in function.node.iter().map(|n| call.node(n)).chain(call.copies()) {
             self.bytes += inner.encoded_len() + NODE_BYTES;
             if self.bytes > MAX_BYTES {
                 return fail("the model expands to too many nodes");
             }
-            self.add(VersionedNode { proto: inner, version }, depth + 1)?;
+            self.add(inner, version, depth + 1, out)?;
         }
         Ok(())
     }
@@ -136,12 +160,32 @@ impl<'a> Call<'a> {
 
     /// Returns an attribute of the body; `None` if it refers to an attribute that the caller omitted.
     fn attribute(&self, a: &AttributeProto) -> Option<AttributeProto> {
+        if let Some(graph) = &a.g {
+            return Some(AttributeProto { g: Some(Box::new(self.graph(graph))), ..a.clone() });
+        }
         if a.ref_attr_name.is_empty() {
             return Some(a.clone());
         }
         let mut given = self.call.attribute.iter().chain(&self.function.attribute_proto);
         let value = given.find(|g| g.name == a.ref_attr_name)?;
         Some(AttributeProto { name: a.name.clone(), ..value.clone() })
+    }
+
+    /// Returns a graph that a node of the body runs, with the caller's names.
+    fn graph(&self, graph: &GraphProto) -> GraphProto {
+        let infos = |list: &[ValueInfoProto]| {
+            list.iter().map(|v| ValueInfoProto { name: self.name(&v.name), ..v.clone() }).collect()
+        };
+        let mut initializer = graph.initializer.clone();
+        initializer.iter_mut().for_each(|t| t.name = self.name(&t.name));
+        GraphProto {
+            node: graph.node.iter().map(|n| self.node(n)).collect(),
+            input: infos(&graph.input),
+            output: infos(&graph.output),
+            value_info: infos(&graph.value_info),
+            initializer,
+            ..graph.clone()
+        }
     }
 
     /// Returns identity nodes for results whose name already stands for an input or another result.

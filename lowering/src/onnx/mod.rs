@@ -1,9 +1,10 @@
 //! The ONNX format: messages ([`proto`]), tensors ([`tensor`]), operator versions ([`opset`]), model-local
-//! functions ([`inline`]), and the order of nodes ([`sort`]).
+//! functions ([`inline`]), operators of other domains ([`microsoft`]), and the order of nodes ([`sort`]).
 //!
 //! This module uses only the tensors of the IR; [`onnx_to_graph`](crate::onnx_to_graph) creates ops.
 
 pub mod inline;
+pub mod microsoft;
 pub mod opset;
 pub mod proto;
 pub mod sort;

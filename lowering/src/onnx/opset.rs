@@ -4,9 +4,9 @@
 //! become operands, changed defaults become explicit, and replaced operators get their successor's name. Additions need
 //! no row.
 
-use super::attribute_type;
 use super::proto::{AttributeProto, AttributeType, DataType, NodeProto, TensorProto};
 use super::tensor::dtype;
+use super::{attribute_type, is_standard, microsoft};
 use gradus_ir::eval::floats_to_tensor;
 use gradus_ir::tensor::{DType, Tensor};
 use gradus_networks::graph::onnx_number;
@@ -64,6 +64,7 @@ const ADAPTERS: &[(&[&str], i64, Adapt)] = &[
     (&["Clip"], 11, |n| n.float_to_input("min", 1).and_then(|()| n.float_to_input("max", 2))),
     (&["TopK"], 10, |n| n.int_to_input("k", 1)),
     (&["Scatter"], ANY, |n| n.rename("ScatterElements")),
+    (&["SimplifiedLayerNormalization"], ANY, |n| n.rename("RMSNormalization")),
     (&["Softmax", "LogSoftmax", "Hardmax"], 13, flattening),
     (&["GridSample"], 20, |n| n.rename_words("mode", &[("bilinear", "linear"), ("bicubic", "cubic")])),
     (&["RoiAlign"], 16, |n| n.default_string("coordinate_transformation_mode", "output_half_pixel")),
@@ -80,6 +81,12 @@ const ADAPTERS: &[(&[&str], i64, Adapt)] = &[
 /// The node is malformed, or has no counterpart in the newest version.
 pub fn modernize(node: NodeProto, version: i64, values: &dyn ValueFacts) -> Result<Vec<NodeProto>, String> {
     let mut rewrite = Rewrite { node, before: Vec::new(), values };
+    if !is_standard(&rewrite.node.domain) {
+        let expand = microsoft::expansion(&rewrite.node.op_type).ok_or("the operator is not supported")?;
+        expand(&mut rewrite)?;
+        rewrite.before.push(rewrite.node);
+        return Ok(rewrite.before);
+    }
     for (ops, below, adapt) in ADAPTERS {
         if version < *below && (ops.is_empty() || ops.contains(&rewrite.node.op_type.as_str())) {
             adapt(&mut rewrite)?;
@@ -93,16 +100,17 @@ pub fn modernize(node: NodeProto, version: i64, values: &dyn ValueFacts) -> Resu
 pub fn newest_name(op_type: &str, version: i64) -> &str {
     match op_type {
         "Scatter" => "ScatterElements",
+        "SimplifiedLayerNormalization" => "RMSNormalization",
         "Upsample" if version < 11 => "Resize",
         same => same,
     }
 }
 
 /// A node under conversion.
-struct Rewrite<'a> {
-    node: NodeProto,
+pub(super) struct Rewrite<'a> {
+    pub(super) node: NodeProto,
     before: Vec<NodeProto>,
-    values: &'a dyn ValueFacts,
+    pub(super) values: &'a dyn ValueFacts,
 }
 
 impl Rewrite<'_> {
@@ -140,13 +148,11 @@ impl Rewrite<'_> {
     }
 
     fn set_int(&mut self, name: &str, i: i64) {
-        let (name, r#type) = (name.to_owned(), AttributeType::Int as i32);
-        self.node.attribute.push(AttributeProto { name, r#type, i, ..AttributeProto::default() });
+        self.node.attribute.push(int_attr(name, i));
     }
 
     fn set_string(&mut self, name: &str, s: &'static str) {
-        let (name, r#type, s) = (name.to_owned(), AttributeType::String as i32, s.as_bytes().into());
-        self.node.attribute.push(AttributeProto { name, r#type, s, ..AttributeProto::default() });
+        self.node.attribute.push(string_attr(name, s));
     }
 
     fn default_int(&mut self, name: &str, i: i64) -> Result<(), String> {
@@ -176,7 +182,7 @@ impl Rewrite<'_> {
         if self.node.output.iter().skip(n).all(String::is_empty) { Ok(()) } else { Err(otherwise.to_owned()) }
     }
 
-    fn input(&self, i: usize) -> &str {
+    pub(super) fn input(&self, i: usize) -> &str {
         self.node.input.get(i).map_or("", String::as_str)
     }
 
@@ -187,23 +193,53 @@ impl Rewrite<'_> {
         self.node.input[i] = name;
     }
 
-    /// Inserts a node whose result becomes operand `i`.
-    fn insert(&mut self, i: usize, op_type: &str, input: Vec<String>, attribute: Vec<AttributeProto>) {
-        let result = self.node.output.iter().find(|o| !o.is_empty()).map_or("", String::as_str);
-        let name = format!("{result}//{}", self.before.len());
+    /// Inserts a node and returns its result.
+    pub(super) fn emit(&mut self, op_type: &str, inputs: &[&str], attributes: Vec<AttributeProto>) -> String {
+        let [result] = self.emit_many(op_type, inputs, attributes);
+        result
+    }
+
+    /// Inserts a node and returns its results.
+    pub(super) fn emit_many<const N: usize>(
+        &mut self,
+        op_type: &str,
+        inputs: &[&str],
+        attributes: Vec<AttributeProto>,
+    ) -> [String; N] {
+        let of = self.node.output.iter().find(|o| !o.is_empty()).map_or("", String::as_str);
+        let first = self.before.len();
+        let results: [String; N] = std::array::from_fn(|i| match i {
+            0 => format!("{of}//{first}"),
+            _ => format!("{of}//{first}.{i}"),
+        });
+        self.push(&results, op_type, inputs, attributes);
+        results
+    }
+
+    /// Inserts a node with a result of this name.
+    pub(super) fn emit_as(&mut self, name: &str, op_type: &str, inputs: &[&str], attributes: Vec<AttributeProto>) {
+        self.push(&[name.to_owned()], op_type, inputs, attributes);
+    }
+
+    fn push(&mut self, results: &[String], op_type: &str, inputs: &[&str], attribute: Vec<AttributeProto>) {
         self.before.push(NodeProto {
-            input,
-            output: vec![name.clone()],
+            input: inputs.iter().map(|&name| name.to_owned()).collect(),
+            output: results.to_vec(),
             name: super::node_place(&self.node).to_owned(),
             op_type: op_type.to_owned(),
             attribute,
             ..NodeProto::default()
         });
-        self.set_input(i, name);
+    }
+
+    /// Inserts a constant and returns it.
+    pub(super) fn constant(&mut self, tensor: &Tensor) -> String {
+        self.emit("Constant", &[], vec![value_attr(tensor_proto(tensor))])
     }
 
     fn insert_constant(&mut self, i: usize, tensor: &Tensor) {
-        self.insert(i, "Constant", vec![], vec![value_attr(tensor_proto(tensor))]);
+        let name = self.constant(tensor);
+        self.set_input(i, name);
     }
 
     fn ints_to_input(&mut self, attr: &str, i: usize) -> Result<(), String> {
@@ -242,7 +278,8 @@ impl Rewrite<'_> {
         let old = self.input(i).to_owned();
         self.insert_constant(i, &Tensor::from_vec(&[list.len()], list));
         let list = self.input(i).to_owned();
-        self.insert(i, op_type, vec![old, list], vec![]);
+        let result = self.emit(op_type, &[&old, &list], vec![]);
+        self.set_input(i, result);
     }
 
     /// Appends dimensions of extent 1 to operand `i`, of the given rank.
@@ -250,7 +287,7 @@ impl Rewrite<'_> {
         self.insert_with(i, "Unsqueeze", (rank..rank + n).map(|d| d as i64).collect());
     }
 
-    fn rank(&self, i: usize) -> Result<usize, String> {
+    pub(super) fn rank(&self, i: usize) -> Result<usize, String> {
         let shape = self.values.shape(self.input(i)).map(|(dims, _)| dims.len());
         shape.ok_or_else(|| format!("the rank of '{}' is needed, but not known", self.input(i)))
     }
@@ -292,8 +329,7 @@ fn cast_by_name(n: &mut Rewrite<'_>) -> Result<(), String> {
 fn selu(n: &mut Rewrite<'_>) -> Result<(), String> {
     for (name, f) in [("alpha", 1.6732), ("gamma", 1.0507)] {
         if !n.node.attribute.iter().any(|a| a.name == name) {
-            let (name, r#type) = (name.to_owned(), AttributeType::Float as i32);
-            n.node.attribute.push(AttributeProto { name, r#type, f, ..AttributeProto::default() });
+            n.node.attribute.push(float_attr(name, f));
         }
     }
     Ok(())
@@ -423,6 +459,30 @@ fn tensor_proto(tensor: &Tensor) -> TensorProto {
     let data_type = onnx_number(tensor.dtype()).unwrap_or(0) as i32;
     let dims = tensor.shape().iter().map(|&d| d as i64).collect();
     TensorProto { data_type, dims, raw_data: tensor.bytes().clone(), ..TensorProto::default() }
+}
+
+/// Returns an attribute that is an integer.
+pub(super) fn int_attr(name: &str, i: i64) -> AttributeProto {
+    let (name, r#type) = (name.to_owned(), AttributeType::Int as i32);
+    AttributeProto { name, r#type, i, ..AttributeProto::default() }
+}
+
+/// Returns an attribute that is a list of integers.
+pub(super) fn ints_attr(name: &str, ints: Vec<i64>) -> AttributeProto {
+    let (name, r#type) = (name.to_owned(), AttributeType::Ints as i32);
+    AttributeProto { name, r#type, ints, ..AttributeProto::default() }
+}
+
+/// Returns an attribute that is a number.
+pub(super) fn float_attr(name: &str, f: f32) -> AttributeProto {
+    let (name, r#type) = (name.to_owned(), AttributeType::Float as i32);
+    AttributeProto { name, r#type, f, ..AttributeProto::default() }
+}
+
+/// Returns an attribute that is a string.
+pub(super) fn string_attr(name: &str, s: &'static str) -> AttributeProto {
+    let (name, r#type, s) = (name.to_owned(), AttributeType::String as i32, s.as_bytes().into());
+    AttributeProto { name, r#type, s, ..AttributeProto::default() }
 }
 
 /// Returns the attribute of a constant.

@@ -1,8 +1,9 @@
 //! The order of nodes. Models should have their nodes sorted, but not all tools write them so, and runtimes accept any order.
 
-use super::inline::VersionedNode;
+use super::inline::{Body, VersionedNode};
 use super::node_place;
-use std::collections::HashMap;
+use super::proto::GraphProto;
+use std::collections::{HashMap, HashSet};
 
 /// Maximum number of nodes of a cycle that a message names.
 const MAX_NAMED: usize = 8;
@@ -15,23 +16,55 @@ enum Visit {
     Done,
 }
 
-/// Returns the nodes such that each comes after those whose results it uses. Sorted nodes keep their order. `is_given`: whether a name
-/// is that of a graph input or an initializer. Linear in the number of names.
+/// Returns a graph whose nodes each come after those whose results they use, or that graphs use which they run; the same for the nodes of
+/// these graphs. Sorted nodes keep their order. Linear in the number of names, but for the depth of nested graphs.
 ///
 /// # Errors
 /// The place of a node that depends on itself, and the cycle.
-pub fn sort(
-    nodes: Vec<VersionedNode>,
-    is_given: impl Fn(&str) -> bool,
-) -> Result<Vec<VersionedNode>, (String, String)> {
+pub fn sort(body: Body) -> Result<Body, (String, String)> {
+    let Body { graph, mut nodes } = body;
+    for node in &mut nodes {
+        let mut bodies = Vec::with_capacity(node.bodies.len());
+        for (name, body) in node.bodies.drain(..) {
+            bodies.push((name, sort(body)?));
+        }
+        node.bodies = bodies;
+    }
+    let given: HashSet<&str> = given(&graph).collect();
+    let nodes = sorted(nodes, |name| given.contains(name))?;
+    drop(given);
+    Ok(Body { graph, nodes })
+}
+
+/// Returns the names of a graph's inputs and initializers.
+fn given(graph: &GraphProto) -> impl Iterator<Item = &str> {
+    let sparse = graph.sparse_initializer.iter().filter_map(|s| s.values.as_ref());
+    let initializers = graph.initializer.iter().chain(sparse).map(|t| t.name.as_str());
+    graph.input.iter().map(|input| input.name.as_str()).chain(initializers)
+}
+
+/// Returns the names that a node uses: its inputs, and what the graphs that it runs use from outside.
+fn uses(node: &VersionedNode) -> Vec<&str> {
+    let mut names: Vec<&str> = node.proto.input.iter().map(String::as_str).collect();
+    for (_, body) in &node.bodies {
+        let results = body.nodes.iter().flat_map(|inner| &inner.proto.output).map(String::as_str);
+        let own: HashSet<&str> = given(&body.graph).chain(results).collect();
+        let outputs = body.graph.output.iter().map(|output| output.name.as_str());
+        names.extend(body.nodes.iter().flat_map(uses).chain(outputs).filter(|name| !own.contains(name)));
+    }
+    names
+}
+
+fn sorted(nodes: Vec<VersionedNode>, is_given: impl Fn(&str) -> bool) -> Result<Vec<VersionedNode>, (String, String)> {
     let mut makers: HashMap<&str, usize> = HashMap::new();
     for (i, node) in nodes.iter().enumerate() {
         for name in node.proto.output.iter().filter(|name| !name.is_empty() && !is_given(name)) {
             makers.entry(name).or_insert(i);
         }
     }
+    let used: Vec<Vec<&str>> = nodes.iter().map(uses).collect();
     let (mut visits, mut order) = (vec![Visit::New; nodes.len()], Vec::with_capacity(nodes.len()));
-    // The nodes on the path from the root, each with the number of inputs that were followed.
+    // The nodes on the path from the root, each with the number of names that were followed.
     let mut path: Vec<(usize, usize)> = Vec::new();
     for root in 0..nodes.len() {
         let mut next = (visits[root] == Visit::New).then_some(root);
@@ -41,14 +74,14 @@ pub fn sort(
                 path.push((node, 0));
             }
             let Some((node, followed)) = path.last_mut() else { break };
-            let Some(name) = nodes[*node].proto.input.get(*followed) else {
+            let Some(name) = used[*node].get(*followed) else {
                 visits[*node] = Visit::Done;
                 order.push(*node);
                 path.pop();
                 continue;
             };
             *followed += 1;
-            let Some(&maker) = makers.get(name.as_str()) else { continue };
+            let Some(&maker) = makers.get(name) else { continue };
             match visits[maker] {
                 Visit::New => next = Some(maker),
                 Visit::Open => return Err(cycle(&nodes, &path, maker)),

@@ -4,7 +4,7 @@
 //! and are not copied: the result is a slice of the decoded model, which stays in memory as long as any of its
 //! constants.
 
-use super::proto::{DataLocation, DataType, TensorProto};
+use super::proto::{DataLocation, DataType, SparseTensorProto, TensorProto};
 use bytes::Bytes;
 use gradus_ir::tensor::{DType, Elem, Tensor};
 use gradus_networks::graph::onnx_dtype;
@@ -39,6 +39,45 @@ gradus_ir::declared_error!(OnnxTensorError);
 /// data.
 pub fn to_tensor(t: &TensorProto, dir: Option<&Path>) -> Result<Tensor, OnnxTensorError> {
     convert(t, dir).map_err(|reason| OnnxTensorError { tensor: t.name.clone(), reason })
+}
+
+/// Largest size in bytes of a sparse tensor with its zeros.
+const MAX_SPARSE: usize = 1 << 28;
+
+/// Converts a sparse tensor to a dense one. `dir`: as for [`to_tensor`].
+///
+/// # Errors
+/// As for [`to_tensor`]; indices that are not those of the shape; more than [`MAX_SPARSE`] bytes.
+pub fn to_sparse(sparse: &SparseTensorProto, dir: Option<&Path>) -> Result<Tensor, OnnxTensorError> {
+    let name = sparse.values.as_ref().map_or("", |values| &values.name);
+    scatter(sparse, dir).map_err(|reason| OnnxTensorError { tensor: name.to_owned(), reason })
+}
+
+fn scatter(sparse: &SparseTensorProto, dir: Option<&Path>) -> Result<Tensor, String> {
+    let values = convert(sparse.values.as_ref().ok_or("values: missing")?, dir)?;
+    let indices = convert(sparse.indices.as_ref().ok_or("indices: missing")?, dir)?;
+    let (shape, len) = shape(&sparse.dims, values.dtype())?;
+    let size = values.dtype().size();
+    if len.checked_mul(size).is_none_or(|bytes| bytes > MAX_SPARSE) {
+        return Err(format!("dims: more than {MAX_SPARSE} bytes"));
+    }
+    let numbers = indices.to_i64().ok_or("indices: no integers")?;
+    let depth = if indices.rank() == 2 { shape.len() } else { 1 };
+    if indices.shape().first() != Some(&values.len()) || Some(numbers.len()) != values.len().checked_mul(depth) {
+        return Err(format!("indices: {:?} for {} values", indices.shape(), values.len()));
+    }
+    let extents: &[usize] = if indices.rank() == 2 { &shape } else { &[len] };
+    let mut out = vec![0; len * size];
+    for i in 0..values.len() {
+        let row = &numbers[i * depth..(i + 1) * depth];
+        let position = row.iter().zip(extents).try_fold(0, |flat, (&at, &extent)| {
+            let at = usize::try_from(at).ok().filter(|&at| at < extent)?;
+            Some(flat * extent + at)
+        });
+        let first = position.ok_or_else(|| format!("indices: {row:?} is outside of {shape:?}"))? * size;
+        out[first..first + size].copy_from_slice(&values.bytes()[i * size..(i + 1) * size]);
+    }
+    Tensor::new(values.dtype(), shape, out.into()).map_err(|e| e.to_string()).and_then(aligned)
 }
 
 /// Returns the element type for ONNX's `data_type`. Fails with the name of an unsupported type.

@@ -4,14 +4,28 @@ use crate::onnx::attribute_type;
 use crate::onnx::proto::{AttributeProto, AttributeType, DimensionValue, TypeProto, TypeValue, ValueInfoProto};
 use crate::onnx::tensor::{dtype, to_tensor};
 use gradus_ir::{Attr, AttrData, AttrSpec, AttrText, Context, DYNAMIC, Tensor, Type, TypeData};
+use gradus_networks::graph::SequenceType;
 use std::path::Path;
 
+/// Returns the type of a tensor, or of a sequence of tensors; that of an optional value is the type of the value.
+pub(super) fn value_type(ctx: &Context, ty: &TypeProto, dims: &[(String, i64)]) -> Result<Type, String> {
+    let missing = "a type without an element type";
+    match &ty.value {
+        Some(TypeValue::Sequence(sequence)) => {
+            let element = sequence.elem_type.as_ref().ok_or(missing)?;
+            Ok(SequenceType::of(ctx, tensor_type(ctx, element, dims)?))
+        }
+        Some(TypeValue::Optional(optional)) => value_type(ctx, optional.elem_type.as_ref().ok_or(missing)?, dims),
+        _ => tensor_type(ctx, ty, dims),
+    }
+}
+
 /// Returns the type of a tensor; dimension parameters take their value from `dims` or stay dynamic.
-pub(super) fn tensor_type(ctx: &Context, ty: &TypeProto, dims: &[(String, i64)]) -> Result<Type, String> {
+fn tensor_type(ctx: &Context, ty: &TypeProto, dims: &[(String, i64)]) -> Result<Type, String> {
     let tensor = match &ty.value {
         Some(TypeValue::Tensor(t)) => t,
         Some(TypeValue::SparseTensor(_)) => return Err("sparse tensors are not supported".into()),
-        Some(_) => return Err("values that are not tensors are not supported".into()),
+        Some(_) => return Err("values that are no tensors or sequences of tensors are not supported".into()),
         None => return Err("the type is missing or unknown".into()),
     };
     let elem = ctx.dtype_type(dtype(tensor.elem_type)?);
@@ -39,13 +53,17 @@ pub(super) fn dim_params(input: &ValueInfoProto) -> impl Iterator<Item = &str> {
 
 /// Whether two types are compatible: equal element types, and no differing known extents.
 pub(super) fn compatible(ctx: &Context, a: Type, b: Type) -> bool {
+    let elements = [a, b].map(|ty| SequenceType::element_of(ctx, ty));
+    if let [Some(a), Some(b)] = elements {
+        return compatible(ctx, a, b);
+    }
     let dims = match (ctx.shape(a), ctx.shape(b)) {
         (Some(a), Some(b)) => {
             a.len() == b.len() && a.iter().zip(b).all(|(x, y)| x == y || *x == DYNAMIC || *y == DYNAMIC)
         }
         _ => true,
     };
-    dims && ctx.element_type(a) == ctx.element_type(b)
+    dims && elements == [None, None] && ctx.element_type(a) == ctx.element_type(b)
 }
 
 /// Returns the tensor as an attribute that shares its bytes.

@@ -2,7 +2,7 @@
 
 use super::node::is_supported;
 use super::{DecodedModel, ImportOptions, named_loc};
-use crate::onnx::inline::VersionedNode;
+use crate::onnx::inline::{Body, VersionedNode};
 use crate::onnx::{node_place, operator};
 use bytes::Bytes;
 use gradus_ir::{Context, Diagnostic};
@@ -50,9 +50,9 @@ pub fn check(
 ) -> Result<Coverage, Vec<Diagnostic>> {
     let source = DecodedModel::read(ctx, bytes, name)?;
     let mut places: BTreeMap<(bool, String), Vec<String>> = BTreeMap::new();
-    for VersionedNode { proto, version } in &source.nodes {
-        let supported = is_supported(ctx, proto, *version);
-        places.entry((supported, operator(proto))).or_default().push(node_place(proto).to_owned());
+    for node in all_nodes(&source.body) {
+        let supported = is_supported(ctx, node);
+        places.entry((supported, operator(&node.proto))).or_default().push(node_place(&node.proto).to_owned());
     }
     let mut coverage = Coverage { errors: source.build(ctx, options).err().unwrap_or_default(), ..Coverage::default() };
     for ((supported, op), places) in places {
@@ -64,4 +64,14 @@ pub fn check(
         }
     }
     Ok(coverage)
+}
+
+/// Returns the nodes of a graph and of those that its nodes run.
+fn all_nodes(body: &Body) -> Vec<&VersionedNode> {
+    let mut nodes = Vec::new();
+    for node in &body.nodes {
+        nodes.push(node);
+        nodes.extend(node.bodies.iter().flat_map(|(_, body)| all_nodes(body)));
+    }
+    nodes
 }

@@ -1,14 +1,15 @@
 //! Import of a node: conversion to the newest version, then mapping by the op's declaration.
 
-use super::{Importer, Initial, Stop, attrs, named_loc};
+use super::{Importer, Initial, Named, Stop, attrs, control, named_loc};
 use crate::onnx::inline::VersionedNode;
+use crate::onnx::microsoft;
 use crate::onnx::opset::{self, ValueFacts};
-use crate::onnx::proto::{AttributeType, NodeProto};
+use crate::onnx::proto::NodeProto;
 use crate::onnx::tensor::dtype;
-use crate::onnx::{attribute_type, is_standard, node_place, operator};
+use crate::onnx::{is_standard, node_place, operator};
 use gradus_ir::diag::hint;
 use gradus_ir::tensor::DType;
-use gradus_ir::{Arity, Builder, Context, Loc, OpArgs, OpInfo, OpState, Traits, Type, Value, ValueSpec};
+use gradus_ir::{Arity, Builder, Context, Loc, OpArgs, OpInfo, OpState, Traits, Type, TypeData, Value, ValueSpec};
 use gradus_networks::graph;
 
 /// Returns the declaration of a standard operator in its newest version.
@@ -16,22 +17,19 @@ fn declaration(ctx: &Context, op_type: &str) -> Option<&'static OpInfo> {
     ctx.dialect("graph").and_then(|_| graph::operator(op_type))
 }
 
-/// Whether the operator of a node of this version is supported.
-pub(super) fn is_supported(ctx: &Context, node: &NodeProto, version: i64) -> bool {
-    is_standard(&node.domain) && declaration(ctx, opset::newest_name(&node.op_type, version)).is_some()
-}
-
-/// Returns the reason why an operator is not supported.
-pub(super) fn unsupported(node: &NodeProto) -> &'static str {
-    let has_graph = |n: &NodeProto| {
-        n.attribute.iter().any(|a| matches!(attribute_type(a), AttributeType::Graph | AttributeType::Graphs))
-    };
-    if is_standard(&node.domain) && matches!(node.op_type.as_str(), "If" | "Loop" | "Scan") || has_graph(node) {
-        "control flow is not supported: the operator runs graphs of its own"
-    } else {
-        "the operator is not supported"
+/// Whether the operator of a node is supported.
+pub(super) fn is_supported(ctx: &Context, node: &VersionedNode) -> bool {
+    let VersionedNode { proto, version, bodies } = node;
+    let is_op = || bodies.is_empty() && declaration(ctx, opset::newest_name(&proto.op_type, *version)).is_some();
+    let is_known = || control::operator(&proto.op_type).is_some() || is_op();
+    match proto.domain.as_str() {
+        microsoft::DOMAIN => microsoft::is_known(&proto.op_type),
+        domain => is_standard(domain) && is_known(),
     }
 }
+
+/// The reason why an operator is not supported.
+const UNSUPPORTED: &str = "the operator is not supported";
 
 /// Returns the names up to the last nonempty one.
 fn given(names: &[String]) -> &[String] {
@@ -82,43 +80,45 @@ fn result_sizes(info: &OpInfo, node: &NodeProto) -> Result<Vec<i32>, Stop> {
     Ok(out)
 }
 
-impl Importer<'_> {
+impl<'a> Importer<'a> {
     /// Imports a node. Errors are reported, and its results are marked as missing.
-    pub(super) fn node(&mut self, node: VersionedNode) {
+    pub(super) fn node(&mut self, node: &'a VersionedNode) {
         let loc = named_loc(&self.ctx, node_place(&node.proto));
-        let (op, outputs) = (operator(&node.proto), node.proto.output.clone());
         match self.try_node(node, loc) {
             Ok(()) => return,
-            Err(Stop::Because(why)) => self.error(loc, format!("{op}: {why}")),
+            Err(Stop::Because(why)) => self.error(loc, format!("{}: {why}", operator(&node.proto))),
             Err(Stop::Reported) => {}
         }
-        for name in outputs.into_iter().filter(|o| !o.is_empty()) {
-            self.values.entry(name).or_insert(None);
+        for name in node.proto.output.iter().filter(|o| !o.is_empty()) {
+            self.scopes.last_mut().values.entry(name.clone()).or_insert(None);
         }
     }
 
-    fn try_node(&mut self, node: VersionedNode, loc: Loc) -> Result<(), Stop> {
-        let VersionedNode { proto, version } = node;
-        if !is_supported(&self.ctx, &proto, version) {
-            return Err(unsupported(&proto).into());
+    fn try_node(&mut self, node: &'a VersionedNode, loc: Loc) -> Result<(), Stop> {
+        let VersionedNode { proto, version, .. } = node;
+        if !is_supported(&self.ctx, node) {
+            return Err(UNSUPPORTED.into());
         }
         if proto.output.iter().all(String::is_empty) {
             return Err("the node has no results".into());
         }
         // Before the conversion, which may query operands and remove constants among them.
         for name in proto.input.iter().filter(|i| !i.is_empty()) {
-            if !self.constants.contains_key(name.as_str()) {
+            if !matches!(self.scopes.find(name), Some(Named::Initial(_))) {
                 self.value(name)?;
             }
         }
-        for proto in opset::modernize(proto, version, self)? {
+        if let Some(import) = control::operator(&proto.op_type).filter(|_| is_standard(&proto.domain)) {
+            return import(self, node, loc);
+        }
+        for proto in opset::modernize(proto.clone(), *version, self)? {
             self.create(&proto, loc)?;
         }
         Ok(())
     }
 
     fn create(&mut self, node: &NodeProto, loc: Loc) -> Result<(), Stop> {
-        let info = declaration(&self.ctx, &node.op_type).ok_or_else(|| unsupported(node))?;
+        let info = declaration(&self.ctx, &node.op_type).ok_or(UNSUPPORTED)?;
         let mut state = OpState::new(&self.ctx, info.name, loc);
         self.operands(info, node, &mut state)?;
         self.attributes(info, node, &mut state)?;
@@ -128,7 +128,7 @@ impl Importer<'_> {
         }
         let n = sizes.iter().map(|&n| n as usize).sum();
         state.result_types = self.result_types(info, node, &state, n)?.into();
-        let op = Builder::at_end(&mut self.module, self.block).try_create(state)?;
+        let op = Builder::at_end(&mut self.module, self.scopes.last().block).try_create(state)?;
         let results: Vec<Value> = self.module.results(op).collect();
         self.bind(info, node, &sizes, &results)
     }
@@ -183,26 +183,39 @@ impl Importer<'_> {
         Ok(())
     }
 
+    /// Binds a result to its name in the model, and to the type that the model states if its rank is not known.
     fn define(&mut self, name: &str, value: Value) -> Result<(), Stop> {
-        if name.is_empty() {
-            return Ok(());
-        }
-        let is_constant = self.constants.contains_key(name);
-        if self.values.insert(name.to_owned(), Some(value)).is_some() || is_constant {
-            return Err(format!("'{name}' is defined twice").into());
-        }
-        let ty = self.module.value_type(value);
-        if self.ctx.shape(ty).is_none()
-            && let Some(better) = self.stated(name).filter(|s| attrs::compatible(&self.ctx, *s, ty))
-        {
+        let Some(better) = self.stated_rank(name, value) else { return self.name(name, value) };
+        let maker = self.module.defining_op(value).filter(|&op| self.module.has_trait(op, Traits::SAME_TYPE));
+        let Some(maker) = maker else {
             self.module.set_value_type(value, better);
+            return self.name(name, value);
+        };
+        let (block, loc) = (self.scopes.last().block, self.module.loc(maker));
+        let value = self.cast_in(block, value, better, loc);
+        self.name(name, value)
+    }
+
+    /// Binds a value to its name in the model.
+    pub(super) fn name(&mut self, name: &str, value: Value) -> Result<(), Stop> {
+        let scope = self.scopes.last_mut();
+        let is_constant = scope.constants.contains_key(name);
+        if !name.is_empty() && (scope.values.insert(name.to_owned(), Some(value)).is_some() || is_constant) {
+            return Err(format!("'{name}' is defined twice").into());
         }
         Ok(())
     }
 
+    /// Returns the type that the model states for a tensor whose rank is not known.
+    pub(super) fn stated_rank(&self, name: &str, value: Value) -> Option<Type> {
+        let ty = self.module.value_type(value);
+        matches!(self.ctx.type_data(ty), TypeData::UnrankedTensor(_)).then_some(())?;
+        self.stated(name).filter(|&stated| stated != ty && attrs::compatible(&self.ctx, stated, ty))
+    }
+
     /// Returns the type that the model states for a value.
     fn stated(&self, name: &str) -> Option<Type> {
-        attrs::tensor_type(&self.ctx, self.declared.get(name)?, &self.options.dims).ok()
+        attrs::value_type(&self.ctx, self.scopes.declared(name)?, &self.options.dims).ok()
     }
 
     /// Assigns operands to declared groups by position; an optional operand may be omitted at the end or by an empty
@@ -261,15 +274,15 @@ impl Importer<'_> {
 
 impl ValueFacts for Importer<'_> {
     fn shape(&self, name: &str) -> Option<(Vec<i64>, DType)> {
-        match (self.values.get(name), self.constants.get(name)) {
-            (Some(&value), _) => {
+        match self.scopes.find(name)? {
+            Named::Value(value) => {
                 let ty = self.module.value_type(value?);
                 Some((self.ctx.shape(ty)?.to_vec(), self.ctx.dtype(self.ctx.element_type(ty))?))
             }
             // The shape of an initializer is known before its constant is created.
-            (None, Some(Initial::Proto(t))) => Some((t.dims.clone(), dtype(t.data_type).ok()?)),
-            (None, Some(Initial::Given(t))) => Some((t.shape().iter().map(|&d| d as i64).collect(), t.dtype())),
-            (None, _) => None,
+            Named::Initial(Initial::Proto(t)) => Some((t.dims.clone(), dtype(t.data_type).ok()?)),
+            Named::Initial(Initial::Given(t)) => Some((t.shape().iter().map(|&d| d as i64).collect(), t.dtype())),
+            Named::Initial(Initial::Sparse(t)) => Some((t.dims.clone(), dtype(t.values.as_ref()?.data_type).ok()?)),
         }
     }
 }

@@ -202,7 +202,13 @@ pub(super) fn constant(args: &OpArgs<'_>, name: &str) -> Option<Tensor> {
 /// Returns a small tensor operand if it is constant, or computed by ops of this dialect from constants and static
 /// shapes.
 pub(super) fn always(args: &OpArgs<'_>, name: &str) -> Option<Tensor> {
-    known_value(args.module, args.opt_operand(name)?, &mut MAX_STEPS.clone())
+    known_tensor(args.module, args.opt_operand(name)?)
+}
+
+/// Returns the small tensor of a value that is constant, or computed by ops of this dialect from constants and static
+/// shapes.
+pub(super) fn known_tensor(m: &Module, value: Value) -> Option<Tensor> {
+    known_value(m, value, &mut MAX_STEPS.clone())
 }
 
 /// Returns the shape of the first result by evaluating the op, if its operands are known.

@@ -28,6 +28,7 @@ mod reshape;
 mod resize;
 mod rules;
 mod search;
+mod sequence;
 mod signal;
 mod unary;
 mod vision;
@@ -52,12 +53,15 @@ pub use repeat::*;
 pub use reshape::*;
 pub use resize::*;
 pub use search::*;
+pub use sequence::*;
 pub use signal::*;
 pub use unary::*;
 pub use vision::*;
 
 use gradus_dialects::constraint::{TENSOR, kind};
-use gradus_ir::{AttrData, AttrKind, AttrText, Context, DType, Dialect, Folded, OpArgs, OpInfo, Type, Value};
+use gradus_ir::{
+    AttrData, AttrKind, AttrText, Context, DType, Dialect, Folded, Module, OpArgs, OpInfo, Tensor, Type, Value,
+};
 
 /// The custom form of ops whose operands are identified by position.
 const GENERIC: &str = "operands attr-dict `:` functional-type(operands, results)";
@@ -127,6 +131,11 @@ pub fn onnx_type(ctx: &Context, number: i64) -> Option<Type> {
     onnx_dtype(number).map(|dtype| ctx.dtype_type(dtype))
 }
 
+/// Returns the small tensor of a value that is constant, or computed by ops of this dialect from constants and static shapes.
+pub fn known_value(m: &Module, value: Value) -> Option<Tensor> {
+    infer::known_tensor(m, value)
+}
+
 /// Returns the op for an ONNX operator: the one that has the operator's name but for case and underscores.
 ///
 /// ```
@@ -160,6 +169,7 @@ const FILES: &[&[&[&OpInfo]]] = &[
     region::OPS,
     recurrent::OPS,
     signal::OPS,
+    sequence::OPS,
 ];
 
 const fn count(files: &[&[&[&OpInfo]]]) -> usize {
@@ -200,6 +210,7 @@ pub const DIALECT: Dialect = Dialect {
     name: "graph",
     doc: "Neural networks: tensor ops with the semantics of ONNX operators.",
     ops: &OPS,
+    types: TYPES,
     constant: Some("graph.constant"),
     rules: rules::CANONICAL,
     rule_groups: rules::GROUPS,

@@ -23,6 +23,17 @@ pub struct Usage {
     pub unshared: usize,
 }
 
+impl Usage {
+    /// Returns the usage of two programs that run one after the other in the same process.
+    pub(super) fn beside(self, other: Usage) -> Usage {
+        Usage {
+            reserved: self.reserved + other.reserved,
+            needed: self.needed.max(other.needed),
+            unshared: self.unshared + other.unshared,
+        }
+    }
+}
+
 /// The steps of a function.
 pub(super) struct Schedule {
     steps: Vec<ScheduleStep>,

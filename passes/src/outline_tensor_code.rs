@@ -1,0 +1,216 @@
+//! `outline-tensor-code`: straight-line code on tensors, out of functions with control flow.
+
+use gradus_dialects::func::{CallOp, FuncOp, ReturnOp};
+use gradus_dialects::tensor::CastOp;
+use gradus_ir::pass::Rewrites;
+use gradus_ir::{
+    Block, Builder, Diagnostic, Effects, Module, Op, OpDecl, Pass, PassContext, PassInfo, Traits, Type, TypeData,
+    Value, ValueMap, symbol_name,
+};
+use indexmap::IndexSet;
+use rustc_hash::FxHashSet;
+
+/// The declaration of the pass.
+pub const INFO: PassInfo = PassInfo {
+    name: "outline-tensor-code",
+    doc: "Move straight-line code on tensors out of functions with control flow
+
+# Before / After
+
+```mlir
+func.func @main(%c: i1, %x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = scf.if %c -> (tensor<4xf32>) {
+    %1 = graph.exp %x : tensor<4xf32>
+    %2 = graph.relu %1 : tensor<4xf32>
+    scf.yield %2 : tensor<4xf32>
+  } else {
+    scf.yield %x : tensor<4xf32>
+  }
+  return %0 : tensor<4xf32>
+}
+// becomes:
+func.func @main(%c: i1, %x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = scf.if %c -> (tensor<4xf32>) {
+    %1 = func.call @main_part0(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    scf.yield %1 : tensor<4xf32>
+  } else {
+    scf.yield %x : tensor<4xf32>
+  }
+  return %0 : tensor<4xf32>
+}
+func.func private @main_part0(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = graph.exp %x : tensor<4xf32>
+  %1 = graph.relu %0 : tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+```
+
+# Does
+
+In each block of a function with several blocks or with ops that have regions, the ops that compute tensors from tensors, and nothing else, move
+into private functions, up to the next op that uses one of their results. Values of other ops become arguments; constants are copied.
+So branches and the bodies of loops can be compiled as functions without control flow are, and what is left only decides which of them run.
+
+# Refuses
+
+Nothing. Functions without control flow stay as they are.
+
+# Cost
+
+Linear in the number of ops and operands.",
+    statistics: &[("num-functions", "Number of new functions"), ("num-ops", "Number of ops that moved")],
+    rewrites: Rewrites::Tags(&["outline-tensor-code"]),
+    make: |_| Ok(Box::new(OutlineTensorCode)),
+    ..PassInfo::DEFAULT
+};
+
+struct OutlineTensorCode;
+
+impl Pass for OutlineTensorCode {
+    fn run(&mut self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
+        let functions: Vec<FuncOp> = m.ops_under(root).into_iter().filter_map(|op| FuncOp::cast(m, op)).collect();
+        let mut names = FreeNames::of(m);
+        for function in functions.into_iter().filter(|f| has_control_flow(m, f.0)).collect::<Vec<_>>() {
+            for segment in segments_of(m, function.0) {
+                if !cx.allows("outline-tensor-code", m, segment.ops[0]) {
+                    continue;
+                }
+                cx.count("num-functions", 1);
+                cx.count("num-ops", segment.ops.len() as u64);
+                outline(m, function, &segment, &mut names);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a function has several blocks, or ops with regions of their own.
+fn has_control_flow(m: &Module, function: Op) -> bool {
+    let has_regions = |op: Op| op != function && !m.regions(op).is_empty() && !m.has_trait(op, Traits::ISOLATED);
+    let has_blocks = m.regions(function).iter().any(|&region| m.entry(region).is_some() && !m.has_one_block(region));
+    has_blocks || m.ops_under(function).into_iter().any(has_regions)
+}
+
+/// Ops that move into a function.
+struct Segment {
+    ops: Vec<Op>,
+    /// The op before which the call goes; it stands after all of them.
+    end: Op,
+}
+
+/// Returns the segments of all blocks of a function.
+fn segments_of(m: &Module, function: Op) -> Vec<Segment> {
+    let mut blocks: IndexSet<Block> = IndexSet::new();
+    let inner = m.ops_under(function).into_iter().filter(|&op| op != function);
+    blocks.extend(inner.filter_map(|op| m.parent_block(op)));
+    blocks.into_iter().flat_map(|block| segments(m, block)).collect()
+}
+
+fn segments(m: &Module, block: Block) -> Vec<Segment> {
+    let (mut all, mut ops) = (Vec::new(), Vec::new());
+    let mut results: FxHashSet<Value> = FxHashSet::default();
+    for op in m.block_ops(block) {
+        if m.is_constant(op) {
+            continue;
+        }
+        if is_computation(m, op) {
+            results.extend(m.results(op));
+            ops.push(op);
+        } else if uses_any(m, op, &results) {
+            results.clear();
+            all.push(Segment { ops: std::mem::take(&mut ops), end: op });
+        }
+    }
+    if let Some(end) = m.last_op(block).filter(|_| !ops.is_empty()) {
+        all.push(Segment { ops, end });
+    }
+    all.retain(|segment| segment.ops.iter().any(|&op| CastOp::cast(m, op).is_none()));
+    all
+}
+
+/// Whether an op or one in its regions uses one of the values.
+fn uses_any(m: &Module, op: Op, values: &FxHashSet<Value>) -> bool {
+    m.ops_under(op).into_iter().any(|inner| m.operands(inner).iter().any(|v| values.contains(v)))
+}
+
+/// Whether an op computes tensors from tensors, and nothing else.
+fn is_computation(m: &Module, op: Op) -> bool {
+    let is_tensor = |ty: Type| matches!(m.ctx.type_data(ty), TypeData::Tensor { .. } | TypeData::UnrankedTensor(_));
+    let are_tensors = m.operands(op).iter().copied().chain(m.results(op)).all(|v| is_tensor(m.value_type(v)));
+    let evaluates = m.info(op).is_some_and(|info| {
+        (info.eval.is_some() || info.scalar.is_some())
+            && info.exec.is_none()
+            && matches!(info.effects, Effects::Pure | Effects::MayUb)
+    });
+    evaluates && are_tensors && m.num_results(op) > 0 && m.regions(op).is_empty() && m.successors(op).is_empty()
+}
+
+/// Moves a segment into a new function after `function`, and calls it.
+fn outline(m: &mut Module, function: FuncOp, segment: &Segment, names: &mut FreeNames) {
+    let (ctx, loc) = (m.ctx.clone(), m.loc(segment.ops[0]));
+    let inside: FxHashSet<Op> = segment.ops.iter().copied().collect();
+    let made: FxHashSet<Value> = segment.ops.iter().flat_map(|&op| m.results(op)).collect();
+    let used = segment.ops.iter().flat_map(|&op| m.operands(op)).copied().filter(|v| !made.contains(v));
+    let (constants, inputs): (IndexSet<Value>, IndexSet<Value>) = used.partition(|&v| m.constant(v).is_some());
+    let leaves = |v: &Value| m.uses(*v).any(|(op, _)| !inside.contains(&op));
+    let outputs: Vec<Value> = segment.ops.iter().flat_map(|&op| m.results(op)).filter(leaves).collect();
+    let types = |values: &mut dyn Iterator<Item = Value>| values.map(|v| m.value_type(v)).collect::<Vec<Type>>();
+    let (input_types, output_types) = (types(&mut inputs.iter().copied()), types(&mut outputs.iter().copied()));
+    let name = names.after(m, function);
+    let (name_attr, private) = (ctx.string_attr(&name), ctx.string_attr("private"));
+    let ty = ctx.type_attr(ctx.function_type(&input_types, &output_types));
+    let b = &mut Builder::after(m, function.0);
+    let part = FuncOp::build(b, loc, name_attr, ty, Some(private), None, None, None, &[]);
+    let block = m.add_block(part.body(m));
+    let mut map = ValueMap::default();
+    for (&value, &ty) in inputs.iter().zip(&input_types) {
+        let argument = m.add_block_arg(block, ty, m.value_loc(value));
+        map.insert(value, argument);
+    }
+    for value in constants {
+        if let Some(op) = m.defining_op(value) {
+            let copy = m.clone_op(op, &mut map);
+            Builder::at_end(m, block).insert(copy);
+        }
+    }
+    let inputs: Vec<Value> = inputs.into_iter().collect();
+    let callee = ctx.symbol_attr(&name);
+    let b = &mut Builder::before(m, segment.end);
+    let call = CallOp::build(b, loc, &inputs, callee, None, None, None, &output_types);
+    for (i, &value) in outputs.iter().enumerate() {
+        let result = m.result(call.0, i);
+        let outside: Vec<_> = m.uses(value).filter(|(op, _)| !inside.contains(op)).collect();
+        outside.into_iter().for_each(|(op, operand)| m.set_operand(op, operand, result));
+    }
+    for &op in &segment.ops {
+        m.move_to_end(op, block);
+        let operands: Vec<Value> = m.operands(op).iter().map(|v| map.get(v).copied().unwrap_or(*v)).collect();
+        m.set_operands(op, &operands);
+    }
+    ReturnOp::build(&mut Builder::at_end(m, block), loc, &outputs, &[]);
+}
+
+/// The names of new functions.
+struct FreeNames {
+    taken: FxHashSet<String>,
+    next: usize,
+}
+
+impl FreeNames {
+    fn of(m: &Module) -> FreeNames {
+        let symbols = m.ops_under(m.root()).into_iter().filter_map(|op| symbol_name(m, op));
+        FreeNames { taken: symbols.map(|name| m.ctx.text(name).to_owned()).collect(), next: 0 }
+    }
+
+    /// Returns a name that no symbol has, after that of a function.
+    fn after(&mut self, m: &Module, function: FuncOp) -> String {
+        let base = symbol_name(m, function.0).map_or("", |name| m.ctx.text(name));
+        loop {
+            let name = format!("{base}_part{}", self.next);
+            self.next += 1;
+            if self.taken.insert(name.clone()) {
+                return name;
+            }
+        }
+    }
+}
