@@ -14,7 +14,7 @@ use gradus::ir::random::Random;
 use gradus::ir::{
     Context, Module, ParseOptions, PrintOptions, disagreement, first_difference, parse_module, read_again, verify,
 };
-use gradus::lowering::onnx_to_graph::{ImportOptions, import};
+use gradus::lowering::onnx_to_graph::{ImportOptions, Imported, import};
 use gradus::plan::csv::Table;
 use gradus::plan::{Budget, Pool, Problem, plan, validate};
 use gradus::runtime::artifact::{self, Artifact};
@@ -69,7 +69,7 @@ pub fn readers(bytes: &[u8]) {
 pub fn onnx(bytes: &[u8]) {
     let bytes = Bytes::copy_from_slice(bytes);
     with_context(|ctx| {
-        if let Ok(m) = import(ctx, bytes, "input", &ImportOptions::default()) {
+        if let Ok(Imported { module: m, .. }) = import(ctx, bytes, "input", &ImportOptions::default()) {
             let errors = verify(&m).err();
             assert!(
                 errors.is_none(),

@@ -68,7 +68,9 @@ pub(crate) fn derive(ctx: &Context, info: &OpInfo, mut slot: impl FnMut(Group, O
 impl Module {
     /// Returns the result types that an op has with other operands; `None` if they cannot be inferred.
     pub fn inferred_types(&self, op: Op, operands: &[Value]) -> Option<Vec<Type>> {
-        infer_results(&OpArgs { op: None, operands, ..self.args(op)? }).ok()
+        // Placeholders convey the number of results.
+        let open = vec![Type::NONE; self.num_results(op)];
+        infer_results(&OpArgs { op: None, operands, result_types: &open, ..self.args(op)? }).ok()
     }
 }
 

@@ -15,6 +15,7 @@ mod optional;
 mod scope;
 
 pub use check::{Coverage, Unsupported, check};
+pub use control::has_form;
 
 use crate::onnx::inline::{self, Body, standard_version};
 use crate::onnx::proto::{
@@ -42,6 +43,14 @@ pub struct ImportOptions {
     pub dir: Option<PathBuf>,
 }
 
+/// An imported model.
+pub struct Imported {
+    /// The program.
+    pub module: Module,
+    /// What the model says about its values and is not so.
+    pub warnings: Vec<Diagnostic>,
+}
+
 /// Imports a model; `name` is its name in messages without a node.
 ///
 /// # Errors
@@ -51,7 +60,7 @@ pub fn import(
     bytes: Bytes,
     name: &str,
     options: &ImportOptions,
-) -> Result<Module, Vec<Diagnostic>> {
+) -> Result<Imported, Vec<Diagnostic>> {
     DecodedModel::read(ctx, bytes, name)?.build(ctx, options)
 }
 
@@ -81,7 +90,7 @@ impl DecodedModel {
     }
 
     /// Builds the program.
-    fn build(&self, ctx: &Arc<Context>, options: &ImportOptions) -> Result<Module, Vec<Diagnostic>> {
+    fn build(&self, ctx: &Arc<Context>, options: &ImportOptions) -> Result<Imported, Vec<Diagnostic>> {
         let mut importer = Importer::new(ctx, &self.model, &self.body.graph, options, self.whole);
         importer.interface(self.version);
         importer.nodes(&self.body);
@@ -172,6 +181,7 @@ struct Importer<'a> {
     /// Number of nodes imported so far, also in bodies that are imported again with other types.
     imported: usize,
     errors: Vec<Diagnostic>,
+    warnings: Vec<Diagnostic>,
 }
 
 impl<'a> Importer<'a> {
@@ -190,8 +200,8 @@ impl<'a> Importer<'a> {
         let region = func.body(&module);
         let block = module.add_block(region);
         let scopes = Scopes::new(Scope::new(graph, block));
-        let (ctx, errors) = (ctx.clone(), Vec::new());
-        Importer { ctx, module, model, graph, options, func, whole, scopes, imported: 0, errors }
+        let (ctx, (errors, warnings)) = (ctx.clone(), Default::default());
+        Importer { ctx, module, model, graph, options, func, whole, scopes, imported: 0, errors, warnings }
     }
 
     fn error(&mut self, loc: Loc, message: impl Into<String>) {
@@ -333,14 +343,25 @@ impl<'a> Importer<'a> {
         Err(format!("is of type {have}, but the model says {want}"))
     }
 
+    /// Returns an output of the model. That it has another rank or other extents than stated is only a warning.
+    fn output(&mut self, output: &ValueInfoProto) -> Result<Value, Stop> {
+        let value = self.value(&output.name)?;
+        let have = self.module.value_type(value);
+        let Err(said) = self.agree(have, output.r#type.as_ref()) else { return Ok(value) };
+        let stated = output.r#type.as_ref().and_then(|t| attrs::value_type(&self.ctx, t, &self.options.dims).ok());
+        if !stated.is_some_and(|stated| attrs::are_alike(&self.ctx, have, stated)) {
+            return Err(Stop::Because(said));
+        }
+        let loc = named_loc(&self.ctx, &output.name);
+        self.warnings.push(Diagnostic::warning(loc, format!("output {said}")));
+        Ok(value)
+    }
+
     /// Finishes the function and the import.
-    fn finish(mut self) -> Result<Module, Vec<Diagnostic>> {
+    fn finish(mut self) -> Result<Imported, Vec<Diagnostic>> {
         let (graph, mut results, mut names) = (self.graph, Vec::new(), Vec::new());
         for output in &graph.output {
-            let value = self.value(&output.name).and_then(|v| {
-                self.agree(self.module.value_type(v), output.r#type.as_ref()).map_err(Stop::Because)?;
-                Ok(v)
-            });
+            let value = self.output(output);
             match value {
                 Ok(value) => results.push(value),
                 Err(Stop::Because(why)) => self.error(named_loc(&self.ctx, &output.name), format!("output {why}")),
@@ -362,6 +383,6 @@ impl<'a> Importer<'a> {
         let attrs = self.name_attrs(&names);
         self.module.set_attr(self.func.0, "res_attrs", Some(attrs));
         verify(&self.module)?;
-        Ok(self.module)
+        Ok(Imported { module: self.module, warnings: self.warnings })
     }
 }

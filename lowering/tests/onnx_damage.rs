@@ -123,7 +123,7 @@ fn nodes_come_in_any_order() {
         let ops = |m: &ModelProto| {
             let ctx = context();
             let imported = import(&ctx, m.encode_to_vec().into(), "m", &ImportOptions::default());
-            let imported = imported.unwrap_or_else(|e| panic!("{}", e[0].render(&ctx)));
+            let imported = imported.unwrap_or_else(|e| panic!("{}", e[0].render(&ctx))).module;
             let all = imported.ops_under(imported.root()).into_iter();
             let mut names: Vec<String> = all.map(|op| imported.name_text(op).to_owned()).collect();
             names.sort_unstable();

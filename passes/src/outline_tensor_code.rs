@@ -71,13 +71,15 @@ impl Pass for OutlineTensorCode {
         let functions: Vec<FuncOp> = m.ops_under(root).into_iter().filter_map(|op| FuncOp::cast(m, op)).collect();
         let mut names = FreeNames::of(m);
         for function in functions.into_iter().filter(|f| has_control_flow(m, f.0)).collect::<Vec<_>>() {
+            let mut last = function.0;
             for segment in segments_of(m, function.0) {
                 if !cx.allows("outline-tensor-code", m, segment.ops[0]) {
                     continue;
                 }
                 cx.count("num-functions", 1);
                 cx.count("num-ops", segment.ops.len() as u64);
-                outline(m, function, &segment, &mut names);
+                let name = names.after(m, function);
+                last = outline(m, last, &name, &segment);
             }
         }
         Ok(())
@@ -145,8 +147,8 @@ fn is_computation(m: &Module, op: Op) -> bool {
     evaluates && are_tensors && m.num_results(op) > 0 && m.regions(op).is_empty() && m.successors(op).is_empty()
 }
 
-/// Moves a segment into a new function after `function`, and calls it.
-fn outline(m: &mut Module, function: FuncOp, segment: &Segment, names: &mut FreeNames) {
+/// Moves a segment into a new function after the op `before`, and calls it. Returns the function.
+fn outline(m: &mut Module, before: Op, name: &str, segment: &Segment) -> Op {
     let (ctx, loc) = (m.ctx.clone(), m.loc(segment.ops[0]));
     let inside: FxHashSet<Op> = segment.ops.iter().copied().collect();
     let made: FxHashSet<Value> = segment.ops.iter().flat_map(|&op| m.results(op)).collect();
@@ -156,10 +158,9 @@ fn outline(m: &mut Module, function: FuncOp, segment: &Segment, names: &mut Free
     let outputs: Vec<Value> = segment.ops.iter().flat_map(|&op| m.results(op)).filter(leaves).collect();
     let types = |values: &mut dyn Iterator<Item = Value>| values.map(|v| m.value_type(v)).collect::<Vec<Type>>();
     let (input_types, output_types) = (types(&mut inputs.iter().copied()), types(&mut outputs.iter().copied()));
-    let name = names.after(m, function);
-    let (name_attr, private) = (ctx.string_attr(&name), ctx.string_attr("private"));
+    let (name_attr, private) = (ctx.string_attr(name), ctx.string_attr("private"));
     let ty = ctx.type_attr(ctx.function_type(&input_types, &output_types));
-    let b = &mut Builder::after(m, function.0);
+    let b = &mut Builder::after(m, before);
     let part = FuncOp::build(b, loc, name_attr, ty, Some(private), None, None, None, &[]);
     let block = m.add_block(part.body(m));
     let mut map = ValueMap::default();
@@ -174,7 +175,7 @@ fn outline(m: &mut Module, function: FuncOp, segment: &Segment, names: &mut Free
         }
     }
     let inputs: Vec<Value> = inputs.into_iter().collect();
-    let callee = ctx.symbol_attr(&name);
+    let callee = ctx.symbol_attr(name);
     let b = &mut Builder::before(m, segment.end);
     let call = CallOp::build(b, loc, &inputs, callee, None, None, None, &output_types);
     for (i, &value) in outputs.iter().enumerate() {
@@ -188,6 +189,7 @@ fn outline(m: &mut Module, function: FuncOp, segment: &Segment, names: &mut Free
         m.set_operands(op, &operands);
     }
     ReturnOp::build(&mut Builder::at_end(m, block), loc, &outputs, &[]);
+    part.0
 }
 
 /// The names of new functions.

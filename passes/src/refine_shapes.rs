@@ -209,10 +209,10 @@ fn says_more(ctx: &Context, old: Type, new: Type) -> bool {
     keeps_extents(ctx, old, new) || (is_unranked && join(ctx, old, new) == Some(new))
 }
 
-/// Returns the source of a cast that only loses the rank or static extents.
+/// Returns the value before casts that only hide its rank or static extents, on the whole.
 fn before_cast(m: &Module, value: Value) -> Option<Value> {
-    let source = CastOp::defining(m, value)?.source(m);
-    says_more(&m.ctx, m.value_type(value), m.value_type(source)).then_some(source)
+    let sources = std::iter::successors(Some(value), |&value| Some(CastOp::defining(m, value)?.source(m))).skip(1);
+    sources.filter(|&source| says_more(&m.ctx, m.value_type(value), m.value_type(source))).last()
 }
 
 /// Replaces a conditional by the branch that runs.

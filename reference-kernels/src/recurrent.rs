@@ -9,6 +9,8 @@ use gradus_ir::tensor::Tensor;
 /// An activation function with its parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct Activation {
+    /// The name, in lower case.
+    pub name: &'static str,
     function: fn(f64, f64, f64) -> f64,
     alpha: f64,
     beta: f64,
@@ -37,11 +39,11 @@ impl Activation {
         let (mut alpha, mut beta) = (alpha.iter(), beta.iter());
         let mut one = |name: &&str| {
             let known = ACTIVATIONS.iter().find(|a| a.0.eq_ignore_ascii_case(name));
-            let &(_, function, a, b) = known.ok_or_else(|| format!("'{name}' is not an activation function"))?;
+            let &(name, function, a, b) = known.ok_or_else(|| format!("'{name}' is not an activation function"))?;
             let take = |default: Option<f64>, list: &mut std::slice::Iter<'_, f64>| {
                 default.map_or(0.0, |default| list.next().copied().unwrap_or(default))
             };
-            Ok(Activation { function, alpha: take(a, &mut alpha), beta: take(b, &mut beta) })
+            Ok(Activation { name, function, alpha: take(a, &mut alpha), beta: take(b, &mut beta) })
         };
         names.iter().map(&mut one).collect()
     }
@@ -135,7 +137,7 @@ struct Layer<'a> {
 impl Layer<'_> {
     /// Applies activation function `i`.
     fn act(&self, i: usize, x: f64) -> f64 {
-        let Activation { function, alpha, beta } = self.activations[i];
+        let Activation { function, alpha, beta, .. } = self.activations[i];
         function(x.clamp(-self.clip, self.clip), alpha, beta)
     }
 

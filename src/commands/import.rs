@@ -56,5 +56,6 @@ fn coverage(ctx: &Arc<Context>, file: &str, matches: &ArgMatches, streams: &mut 
         let _ = writeln!(text, "unsupported  {:5}  {}: {}", row.count, row.op, row.places.join(", "));
     }
     write("-", streams, |out| out.write_all(text.as_bytes()))?;
+    report(ctx, &found.warnings, streams);
     if found.is_complete() { Ok(()) } else { Err(report(ctx, &found.errors, streams)) }
 }

@@ -16,7 +16,7 @@ use gradus_ir::eval::Datum;
 use gradus_ir::pass::{IrPrinting, Pipeline};
 use gradus_ir::{Context, DYNAMIC, Module, ParseOptions, Reader, Type, verify};
 #[cfg(feature = "networks")]
-use gradus_lowering::onnx_to_graph::{ImportOptions, import};
+use gradus_lowering::onnx_to_graph::{ImportOptions, Imported, import};
 use gradus_passes::PASSES;
 #[cfg(feature = "cpu")]
 use gradus_runtime::artifact::{self, Artifact};
@@ -234,7 +234,8 @@ fn read_model(
 ) -> Result<Module, Failure> {
     let options = import_options(matches, path)?;
     let imported = import(ctx, io::read(path, streams)?.into(), path, &options);
-    let mut m = imported.map_err(|d| report(ctx, &d, streams))?;
+    let Imported { module: mut m, warnings } = imported.map_err(|d| report(ctx, &d, streams))?;
+    report(ctx, &warnings, streams);
     // Conditions that depend on extents only.
     if m.ops_under(m.root()).into_iter().any(|op| IfOp::cast(&m, op).is_some()) {
         set_shapes(&mut m, &[], "main", streams)?;

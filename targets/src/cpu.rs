@@ -46,7 +46,7 @@ pub const TARGET: Target = Target {
         ],
         approx: true,
     },
-    pipeline: "builtin.module(outline-tensor-code,convert-qdq-to-integer{products=true},canonicalize,saturate{target=cpu floats=approx \
+    pipeline: "builtin.module(convert-qdq-to-integer{products=true},expand-recurrent,canonicalize,outline-tensor-code,saturate{target=cpu floats=approx \
                rules=graph-algebra,graph-fuse,sparse,sparse-integer,mul-as-conv,matmul-as-conv},fuse-attention,\
                choose-layouts{target=cpu},divide-images{bands=$bands},overlap-bands,convert-sparse-to-x64,\
                convert-graph-to-addr{target=cpu winograd-strip=$winograd_strip},\

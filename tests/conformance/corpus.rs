@@ -31,6 +31,15 @@ impl Corpus {
         Corpus(files)
     }
 
+    /// Adds the files of another archive, and the rows of its index.
+    pub fn with(mut self, other: Corpus) -> Corpus {
+        let index =
+            [self.text("index.tsv"), &other.text("index.tsv").lines().skip(1).collect::<Vec<_>>().join("\n")].concat();
+        self.0.extend(other.0);
+        self.0.insert("index.tsv".to_owned(), index.into_bytes());
+        self
+    }
+
     /// Returns a file, if it exists.
     pub fn get(&self, path: &str) -> Option<&[u8]> {
         self.0.get(path).map(Vec::as_slice)

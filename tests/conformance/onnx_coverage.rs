@@ -5,6 +5,8 @@ use super::onnx::{CASES, Case};
 use super::onnx_cpu::How;
 use crate::support::root;
 use gradus::ir::OpInfo;
+use gradus::lowering::onnx::microsoft;
+use gradus::lowering::onnx_to_graph::has_form;
 use gradus::networks::graph;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -64,20 +66,32 @@ fn on_cpu(operator: &Operator) -> String {
 /// Returns the reason why an operator has no op.
 fn reason(operator: &Operator) -> String {
     match operator.about {
+        "graphs" if has_form(operator.name) => "ops of `scf`".to_owned(),
+        _ if has_form(operator.name) => "none: known at import".to_owned(),
         "" => "not supported yet".to_owned(),
         about => format!("{about} are not supported"),
     }
 }
 
+/// The tiers of the tests.
+const TIERS: [(&str, &str); 5] = [
+    ("A", "A: convolutional networks"),
+    ("B", "B: transformers"),
+    ("C", "C: quantized networks"),
+    ("D", "D: control flow and sequences"),
+    ("E", "E: other operators"),
+];
+
 fn document() -> String {
     let operators = operators();
     let covered = operators.iter().filter(|o| op(o).is_some()).count();
+    let flow = operators.iter().filter(|o| op(o).is_none() && has_form(o.name)).count();
     let newest = operators.iter().flat_map(|o| &o.versions).max().expect("there are operators");
     let mut text = format!(
         "# ONNX coverage\n\n\
          Written by `{COMMAND}`; a test compares it.\n\n\
-         {covered} of the {} operators of ONNX up to operator set {newest} are ops of the `graph` dialect. A model of an\n\
-         older version is converted to the newest operators at import.\n\n## Tests\n\n\
+         {covered} of the {} operators of ONNX up to operator set {newest} are ops of the `graph` dialect, and {flow} become others at\n\
+         import. A model of an older version is converted to the newest operators first.\n\n## Tests\n\n\
          ONNX's node tests in `tests/conformance`: number of tests that pass, of their total. Plain tests have static shapes and\n\
          common element types, so that the shapes of their outputs are inferred at import.\n\n\
          On the `cpu` target the program is compiled and run by kernels, with the same tolerances: once with all inputs as arguments,\n\
@@ -85,7 +99,7 @@ fn document() -> String {
          | tier | plain | special | plain on cpu | special on cpu |\n|---|---|---|---|---|\n",
         operators.len()
     );
-    for (tier, name) in [("A", "A: convolutional networks"), ("B", "B: transformers"), ("C", "C: quantized networks")] {
+    for (tier, name) in TIERS {
         let of = |plain: bool, passed: fn(&Case) -> bool| {
             score(CASES.iter().filter(|c| c.tier == tier && c.plain == plain).map(passed))
         };
@@ -103,6 +117,14 @@ fn document() -> String {
             let _ = writeln!(text, "- `{}`, on the cpu target: {why}", case.name);
         }
     }
+    let microsoft: Vec<String> = microsoft::operators().map(|name| format!("`{name}`")).collect();
+    let _ = writeln!(
+        text,
+        "\n## Other forms\n\nThe graphs of `If`, `Loop`, `Scan` and `SequenceMap` become regions of `scf.if`, `scf.for` and `scf.while`; a condition that\n\
+         is known selects its branch at import. Optional values are the values themselves. Sequences are values of type\n\
+         `!graph.sequence`. These operators of `com.microsoft` become standard ones: {}.",
+        microsoft.join(", ")
+    );
     text.push_str(
         "\n## Operators\n\nVersions are the operator sets that changed the operator; models of all of them are imported. A test counts for every\n\
          operator that it uses.\n\n\

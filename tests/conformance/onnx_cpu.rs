@@ -45,8 +45,8 @@ pub type Ran = BTreeMap<&'static str, How>;
 /// Runs a test in both ways; `fixed` says which inputs are constants in the first.
 pub fn run(name: &str, fixed: fn(&Tensor) -> bool) -> Result<Ran, String> {
     let inputs = inputs(name)?;
-    let given: Vec<bool> = inputs.iter().map(|(_, t)| fixed(t)).collect();
-    let weights: Vec<bool> = (0..inputs.len()).map(|i| i > 0).collect();
+    let given: Vec<bool> = inputs.iter().map(|(_, value)| value.tensor().is_ok_and(fixed)).collect();
+    let weights: Vec<bool> = inputs.iter().enumerate().map(|(i, (_, v))| i > 0 && v.tensor().is_ok()).collect();
     let as_given = run_with(name, &inputs, &given)?;
     if inputs.len() < 2 || given == weights {
         return Ok(as_given);
@@ -55,9 +55,9 @@ pub fn run(name: &str, fixed: fn(&Tensor) -> bool) -> Result<Ran, String> {
 }
 
 /// Runs a test with some of its inputs as constants.
-fn run_with(name: &str, inputs: &[(String, Tensor)], fixed: &[bool]) -> Result<Ran, String> {
+fn run_with(name: &str, inputs: &[(String, Datum)], fixed: &[bool]) -> Result<Ran, String> {
     let part = |is_fixed: bool| inputs.iter().zip(fixed).filter(move |(_, f)| **f == is_fixed).map(|(i, _)| i.clone());
-    let arguments = part(false).map(|(_, tensor)| Datum::Tensor(tensor)).collect();
+    let arguments = part(false).map(|(_, value)| value).collect();
     let run = || imported(name, part(true).collect(), |m, main| execute(m, main, arguments));
     let panic = |_| Err("it panics".to_owned());
     let (have, ran) = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(panic)?;

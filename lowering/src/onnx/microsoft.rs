@@ -66,6 +66,11 @@ pub(super) fn expansion(op_type: &str) -> Option<Expand> {
     OPERATORS.iter().find(|known| known.0 == op_type).map(|known| known.1)
 }
 
+/// Returns the names of the known operators.
+pub fn operators() -> impl Iterator<Item = &'static str> {
+    OPERATORS.iter().map(|known| known.0)
+}
+
 /// Whether an operator of the domain is known.
 pub fn is_known(op_type: &str) -> bool {
     expansion(op_type).is_some()
@@ -358,7 +363,14 @@ fn rotary_embedding(n: &mut Rewrite<'_>) -> Result<(), String> {
     if n.int("is_packed_batching", 0) != 0 || n.float("scale", 1.0) != 1.0 {
         return Err("packed batches and scales are not supported".into());
     }
-    let attributes = n.attrs(&["interleaved", "num_heads", "rotary_embedding_dim"]);
+    let mut attributes = n.attrs(&["interleaved", "num_heads", "rotary_embedding_dim"]);
+    let width = |name: &str| n.values.shape(name).and_then(|(dims, _)| dims.last().copied()).filter(|&width| width > 0);
+    // Without a number of heads, those of the widths of the caches.
+    if n.rank(0)? == 3 && n.int("num_heads", 0) == 0 {
+        let heads = width(&x).zip(width(&cos)).map(|(all, half)| all / (2 * half)).filter(|&heads| heads > 0);
+        attributes.retain(|a| a.name != "num_heads");
+        attributes.push(int_attr("num_heads", heads.ok_or("the number of heads is needed, but not known")?));
+    }
     n.end("RotaryEmbedding", &[&x, &cos, &sin, &at], attributes)
 }
 

@@ -66,6 +66,13 @@ pub(super) fn compatible(ctx: &Context, a: Type, b: Type) -> bool {
     dims && elements == [None, None] && ctx.element_type(a) == ctx.element_type(b)
 }
 
+/// Whether two types are of tensors, or of sequences of tensors, with the same elements.
+pub(super) fn are_alike(ctx: &Context, a: Type, b: Type) -> bool {
+    let elements = [a, b].map(|ty| SequenceType::element_of(ctx, ty));
+    let [x, y] = [elements[0].unwrap_or(a), elements[1].unwrap_or(b)];
+    elements[0].is_some() == elements[1].is_some() && ctx.element_type(x) == ctx.element_type(y)
+}
+
 /// Returns the tensor as an attribute that shares its bytes.
 pub(super) fn dense(ctx: &Context, tensor: &Tensor) -> Attr {
     let shape: Vec<i64> = tensor.shape().iter().map(|&d| d as i64).collect();

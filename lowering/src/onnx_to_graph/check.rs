@@ -18,6 +18,8 @@ pub struct Coverage {
     pub unsupported: Vec<Unsupported>,
     /// The other errors of the import.
     pub errors: Vec<Diagnostic>,
+    /// The warnings of the import.
+    pub warnings: Vec<Diagnostic>,
 }
 
 impl Coverage {
@@ -54,7 +56,11 @@ pub fn check(
         let supported = is_supported(ctx, node);
         places.entry((supported, operator(&node.proto))).or_default().push(node_place(&node.proto).to_owned());
     }
-    let mut coverage = Coverage { errors: source.build(ctx, options).err().unwrap_or_default(), ..Coverage::default() };
+    let (warnings, errors) = match source.build(ctx, options) {
+        Ok(imported) => (imported.warnings, Vec::new()),
+        Err(errors) => (Vec::new(), errors),
+    };
+    let mut coverage = Coverage { errors, warnings, ..Coverage::default() };
     for ((supported, op), places) in places {
         if supported {
             coverage.supported.push((op, places.len()));

@@ -21,11 +21,17 @@ const OPERATORS: &[(&str, ImportControl)] = &[
     ("Optional", optional::wrapped),
     ("OptionalGetElement", optional::wrapped),
     ("OptionalHasElement", optional::has_element),
+    ("Identity", optional::identity),
 ];
 
 /// Returns the function that imports an operator that is no op.
 pub(super) fn operator(op_type: &str) -> Option<ImportControl> {
     OPERATORS.iter().find(|known| known.0 == op_type).map(|known| known.1)
+}
+
+/// Whether an operator that is no op is imported in another form.
+pub fn has_form(op_type: &str) -> bool {
+    operator(op_type).is_some()
 }
 
 /// Largest number of nodes that are imported: bodies of loops are imported again when the types of their variables change.

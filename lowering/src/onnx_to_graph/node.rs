@@ -95,7 +95,7 @@ impl<'a> Importer<'a> {
     }
 
     fn try_node(&mut self, node: &'a VersionedNode, loc: Loc) -> Result<(), Stop> {
-        let VersionedNode { proto, version, .. } = node;
+        let proto = &node.proto;
         if !is_supported(&self.ctx, node) {
             return Err(UNSUPPORTED.into());
         }
@@ -111,7 +111,12 @@ impl<'a> Importer<'a> {
         if let Some(import) = control::operator(&proto.op_type).filter(|_| is_standard(&proto.domain)) {
             return import(self, node, loc);
         }
-        for proto in opset::modernize(proto.clone(), *version, self)? {
+        self.as_op(node, loc)
+    }
+
+    /// Imports a node as the op of its operator, in the newest version.
+    pub(super) fn as_op(&mut self, node: &VersionedNode, loc: Loc) -> Result<(), Stop> {
+        for proto in opset::modernize(node.proto.clone(), node.version, self)? {
             self.create(&proto, loc)?;
         }
         Ok(())

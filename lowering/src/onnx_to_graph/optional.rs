@@ -1,8 +1,10 @@
-//! Optional values: one that is there is the value itself, so that nothing is left of them after the import.
+//! Optional values: one that is there is the value itself, so that nothing is left of them after the import. The same holds for copies of
+//! sequences.
 
 use super::{Importer, Stop};
 use crate::onnx::inline::VersionedNode;
 use gradus_ir::{Builder, Loc, Tensor, Type};
+use gradus_networks::graph::SequenceType;
 
 /// Binds the result of a node to its operand.
 pub(super) fn wrapped<'a>(i: &mut Importer<'a>, node: &'a VersionedNode, _: Loc) -> Result<(), Stop> {
@@ -11,6 +13,15 @@ pub(super) fn wrapped<'a>(i: &mut Importer<'a>, node: &'a VersionedNode, _: Loc)
     };
     let value = i.value(input)?;
     i.name(output, value)
+}
+
+/// Binds the result of an `Identity` of a sequence to its operand; that of a tensor is an op.
+pub(super) fn identity<'a>(i: &mut Importer<'a>, node: &'a VersionedNode, loc: Loc) -> Result<(), Stop> {
+    let value = given(node).map(|input| i.value(input)).transpose()?;
+    match value.is_some_and(|v| SequenceType::element_of(&i.ctx, i.module.value_type(v)).is_some()) {
+        true => wrapped(i, node, loc),
+        false => i.as_op(node, loc),
+    }
 }
 
 /// Imports an `OptionalHasElement`, whose result is known.

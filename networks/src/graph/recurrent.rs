@@ -9,7 +9,7 @@ use super::infer;
 use super::unary::checked;
 use gradus_dialects::constraint::{F32, FLOAT_TENSOR, I64, INT_TENSOR, STRING, kind};
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{AttrData, AttrKind, DYNAMIC, OpArgs, OpDecl, OpInfo, Traits, Type, Violation, op};
+use gradus_ir::{AttrData, AttrKind, DYNAMIC, Module, Op, OpArgs, OpDecl, OpInfo, Traits, Type, Violation, op};
 use gradus_reference_kernels::{self as kernels, Activation, RecurrentAttrs, RecurrentCell};
 
 /// A list of f32.
@@ -132,6 +132,13 @@ fn floats(args: &OpArgs<'_>, name: &str) -> Vec<f64> {
         }
         _ => vec![],
     }
+}
+
+/// Returns the attributes of a recurrent layer; `None` for other ops.
+pub fn recurrent_attributes(m: &Module, op: Op) -> Option<RecurrentAttrs> {
+    let is_layer = OPS.iter().copied().flatten().any(|info| m.info(op).is_some_and(|known| std::ptr::eq(known, *info)));
+    is_layer.then_some(())?;
+    m.with_args(op, |args| attributes(args).ok())?
 }
 
 fn attributes(args: &OpArgs<'_>) -> Result<RecurrentAttrs, Violation> {

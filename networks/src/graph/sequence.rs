@@ -149,7 +149,7 @@ fn construct(_: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
 /// ```
 #[op(
     "graph.sequence_empty",
-    format = GENERIC,
+    format = "attr-dict `:` functional-type(operands, results)",
     infer = infer_empty,
     verify = verify_empty,
     eval = |_, _| Ok(vec![Datum::own(Sequence::default())])

@@ -5,6 +5,7 @@ use gradus_ir::PassInfo;
 mod by_patterns;
 mod choose_layouts;
 mod divide_images;
+mod expand_recurrent;
 mod fold_packs;
 mod fold_shuffles;
 mod fuse_attention;
@@ -18,6 +19,7 @@ mod propagate_layouts;
 pub const PASSES: &[&PassInfo] = &[
     &choose_layouts::INFO,
     &divide_images::INFO,
+    &expand_recurrent::INFO,
     &fold_packs::INFO,
     &fold_shuffles::INFO,
     &fuse_attention::INFO,

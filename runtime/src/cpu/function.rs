@@ -77,6 +77,17 @@ functions! {
     ThresholdedRelu { alpha: float } [ThresholdedReluOp] |x| if x > alpha { x } else { 0.0 };
     Sin [SinOp] f32::sin;
     Cos [CosOp] f32::cos;
+    Tan [TanOp] f32::tan;
+    Asin [AsinOp] f32::asin;
+    Acos [AcosOp] f32::acos;
+    Atan [AtanOp] f32::atan;
+    Sinh [SinhOp] f32::sinh;
+    Cosh [CoshOp] f32::cosh;
+    Asinh [AsinhOp] |x| f64::from(x).asinh() as f32;
+    Acosh [AcoshOp] |x| f64::from(x).acosh() as f32;
+    Atanh [AtanhOp] |x| f64::from(x).atanh() as f32;
+    Celu { alpha: float } [CeluOp] |x| larger(0.0, x) + smaller(0.0, alpha * (x / alpha).exp_m1());
+    Shrink { bias: float, lambd: float } [ShrinkOp] |x| if x < -lambd { x + bias } else if x > lambd { x - bias } else if x.is_nan() { x } else { 0.0 };
 }
 
 functions! {
@@ -93,8 +104,11 @@ functions! {
 }
 
 /// The functions that are approximated; the others give the bits of the reference kernels.
-const APPROXIMATE: [&str; 14] =
-    ["Exp", "Sigmoid", "Tanh", "Swish", "Log", "Erf", "Gelu", "Softplus", "Mish", "Elu", "Selu", "Sin", "Cos", "Pow"];
+#[rustfmt::skip]
+const APPROXIMATE: [&str; 24] = [
+    "Exp", "Sigmoid", "Tanh", "Swish", "Log", "Erf", "Gelu", "Softplus", "Mish", "Elu", "Selu", "Sin", "Cos", "Pow", "Tan", "Asin", "Acos",
+    "Atan", "Sinh", "Cosh", "Asinh", "Acosh", "Atanh", "Celu",
+];
 
 /// Returns the ops that apply an elementwise function.
 pub(super) fn ops() -> impl Iterator<Item = &'static OpInfo> {

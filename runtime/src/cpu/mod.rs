@@ -27,6 +27,7 @@
 //! | `function.rs` | elementwise functions |
 //! | `elementwise.rs` | elementwise ops on other number types, comparisons, selection, conversion |
 //! | `movement.rs` | data movement |
+//! | `separable.rs` | data movement by a table per axis |
 //! | `lanes.rs` | normalization along an axis |
 //! | `norm.rs` | normalization of rows |
 //! | `resize.rs` | resampling of images |
@@ -64,6 +65,7 @@ mod reduce;
 mod region;
 mod resize;
 mod schedule;
+mod separable;
 mod sparse;
 mod sparse_bytes;
 mod stage;
@@ -202,7 +204,10 @@ const KERNELS: &[(&OpInfo, Prepare)] = &[
     (graph::ResizeOp::INFO, resize::weighted),
     (graph::ReduceSumOp::INFO, reduce::sum),
     (graph::ReduceMeanOp::INFO, reduce::mean),
+    (graph::ReduceL1Op::INFO, reduce::l1),
     (graph::ReduceL2Op::INFO, reduce::l2),
+    (graph::ReduceProdOp::INFO, reduce::product),
+    (graph::ReduceLogSumOp::INFO, reduce::log_sum),
     (graph::ReduceSumSquareOp::INFO, reduce::sum_square),
 ];
 
@@ -220,6 +225,11 @@ const EXACT_KERNELS: &[(&OpInfo, Prepare)] = &[
     (graph::SliceOp::INFO, movement::slice),
     (graph::SplitOp::INFO, movement::split),
     (graph::PadOp::INFO, movement::pad),
+    (graph::PadOp::INFO, separable::pad),
+    (graph::SliceOp::INFO, separable::slice),
+    (graph::TileOp::INFO, separable::tile),
+    (graph::SpaceToDepthOp::INFO, separable::space_to_depth),
+    (graph::DepthToSpaceOp::INFO, separable::depth_to_space),
     (graph::ExpandOp::INFO, movement::expand),
     (graph::QuantizeLinearOp::INFO, quantize::quantize),
     (graph::DequantizeLinearOp::INFO, quantize::dequantize),

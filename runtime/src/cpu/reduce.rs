@@ -112,6 +112,29 @@ pub(super) fn l2(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     is_f32.then(|| folded(lanes, square, add, |sum| sum.sqrt() as f32))
 }
 
+/// Prepares `graph.reduce_l1` of f32.
+pub(super) fn l1(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+    let (lanes, size) = (Lanes::of(m, args)?, |x: f32| f64::from(x).abs());
+    let is_f32 = kind(m, args)? == DType::F32;
+    is_f32.then(|| folded(lanes, size, |sum: f64, x: f32| sum + f64::from(x).abs(), |sum| sum as f32))
+}
+
+/// Prepares `graph.reduce_log_sum` of f32.
+pub(super) fn log_sum(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+    let lanes = Lanes::of(m, args)?;
+    let is_f32 = kind(m, args)? == DType::F32;
+    is_f32.then(|| folded(lanes, f64::from, |sum, x: f32| sum + f64::from(x), |sum| sum.ln() as f32))
+}
+
+/// Prepares `graph.reduce_prod`. Products of f32 are computed in f64.
+pub(super) fn product(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+    let lanes = Lanes::of(m, args)?;
+    match kind(m, args)? {
+        DType::F32 => Some(folded(lanes, f64::from, |all, x: f32| all * f64::from(x), |all| all as f32)),
+        kind => dispatch!(kind, T => Some(folded::<T, T>(lanes, |x| x, T::times, |all| all))),
+    }
+}
+
 /// Prepares `graph.reduce_max`.
 pub(super) fn max(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let lanes = Lanes::of(m, args)?;

@@ -1,0 +1,49 @@
+// RUN: gradus opt %s --expand-recurrent --canonicalize --split-input-file
+
+// Two steps one after the other; results that nobody reads are not computed.
+func.func @rnn(%x: tensor<2x3x4xf32>, %w: tensor<1x5x4xf32>, %r: tensor<1x5x5xf32>) -> tensor<1x3x5xf32> {
+  %0:2 = graph.rnn %x, %w, %r {activations = ["Relu"]} : (tensor<2x3x4xf32>, tensor<1x5x4xf32>, tensor<1x5x5xf32>) -> (tensor<2x1x3x5xf32>, tensor<1x3x5xf32>)
+  return %0#1 : tensor<1x3x5xf32>
+}
+
+// -----
+
+// A loop in both directions.
+func.func @bidirectional(%x: tensor<7x2x3xf32>, %w: tensor<2x8x3xf32>, %r: tensor<2x8x2xf32>, %b: tensor<2x16xf32>) -> (tensor<7x2x2x2xf32>, tensor<2x2x2xf32>, tensor<2x2x2xf32>) {
+  %0:3 = graph.lstm %x, %w, %r bias %b {direction = "bidirectional"} : (tensor<7x2x3xf32>, tensor<2x8x3xf32>, tensor<2x8x2xf32>, tensor<2x16xf32>) -> (tensor<7x2x2x2xf32>, tensor<2x2x2xf32>, tensor<2x2x2xf32>)
+  return %0#0, %0#1, %0#2 : tensor<7x2x2x2xf32>, tensor<2x2x2xf32>, tensor<2x2x2xf32>
+}
+
+// -----
+
+// States, peepholes, coupled gates and clipping, with the batch first.
+func.func @lstm(%x: tensor<2x3x4xf32>, %w: tensor<1x8x4xf32>, %r: tensor<1x8x2xf32>, %h: tensor<1x2x2xf32>, %c: tensor<1x2x2xf32>, %p: tensor<1x6xf32>) -> (tensor<2x3x1x2xf32>, tensor<2x1x2xf32>) {
+  %0:3 = graph.lstm %x, %w, %r state %h cell %c peepholes %p {clip = 5.000000e-01 : f32, input_forget = 1 : i64, layout = 1 : i64} : (tensor<2x3x4xf32>, tensor<1x8x4xf32>, tensor<1x8x2xf32>, tensor<1x2x2xf32>, tensor<1x2x2xf32>, tensor<1x6xf32>) -> (tensor<2x3x1x2xf32>, tensor<2x1x2xf32>, tensor<2x1x2xf32>)
+  return %0#0, %0#1 : tensor<2x3x1x2xf32>, tensor<2x1x2xf32>
+}
+
+// -----
+
+// Both forms of the reset gate, one of them from the end.
+func.func @gru(%x: tensor<3x2x4xf32>, %w: tensor<1x6x4xf32>, %r: tensor<1x6x2xf32>, %b: tensor<1x12xf32>) -> (tensor<3x1x2x2xf32>, tensor<3x1x2x2xf32>) {
+  %0 = graph.gru %x, %w, %r bias %b {linear_before_reset = 1 : i64} : (tensor<3x2x4xf32>, tensor<1x6x4xf32>, tensor<1x6x2xf32>, tensor<1x12xf32>) -> tensor<3x1x2x2xf32>
+  %1 = graph.gru %x, %w, %r bias %b {direction = "reverse"} : (tensor<3x2x4xf32>, tensor<1x6x4xf32>, tensor<1x6x2xf32>, tensor<1x12xf32>) -> tensor<3x1x2x2xf32>
+  return %0, %1 : tensor<3x1x2x2xf32>, tensor<3x1x2x2xf32>
+}
+
+// -----
+
+// An unknown number of steps.
+func.func @dynamic(%x: tensor<?x2x4xf32>, %w: tensor<1x2x4xf32>, %r: tensor<1x2x2xf32>) -> (tensor<?x1x2x2xf32>, tensor<1x2x2xf32>) {
+  %0:2 = graph.rnn %x, %w, %r : (tensor<?x2x4xf32>, tensor<1x2x4xf32>, tensor<1x2x2xf32>) -> (tensor<?x1x2x2xf32>, tensor<1x2x2xf32>)
+  return %0#0, %0#1 : tensor<?x1x2x2xf32>, tensor<1x2x2xf32>
+}
+
+// -----
+
+// Refused.
+func.func @lengths(%x: tensor<3x2x4xf32>, %w: tensor<1x2x4xf32>, %r: tensor<1x2x2xf32>, %n: tensor<2xi32>) -> tensor<3x1x2x2xf32> {
+  %0 = graph.rnn %x, %w, %r lengths %n : (tensor<3x2x4xf32>, tensor<1x2x4xf32>, tensor<1x2x2xf32>, tensor<2xi32>) -> tensor<3x1x2x2xf32>
+  %1 = graph.rnn %x, %w, %r {activations = ["Elu"]} : (tensor<3x2x4xf32>, tensor<1x2x4xf32>, tensor<1x2x2xf32>) -> tensor<3x1x2x2xf32>
+  return %0 : tensor<3x1x2x2xf32>
+}
