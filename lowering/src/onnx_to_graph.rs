@@ -8,7 +8,9 @@
 
 mod attrs;
 mod check;
+mod conditional;
 mod control;
+mod graphs;
 mod loops;
 mod node;
 mod optional;
@@ -28,7 +30,7 @@ use gradus_dialects::func::{FuncOp, ReturnOp};
 use gradus_ir::{
     Attr, AttrData, Builder, Context, Diagnostic, InferError, Loc, Module, Tensor, Type, Value, Violation, verify,
 };
-use scope::{Named, Scope, Scopes};
+use scope::{GraphScope, GraphScopes, Named};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -177,7 +179,7 @@ struct Importer<'a> {
     func: FuncOp,
     /// Location of the model.
     whole: Loc,
-    scopes: Scopes<'a>,
+    scopes: GraphScopes<'a>,
     /// Number of nodes imported so far, also in bodies that are imported again with other types.
     imported: usize,
     errors: Vec<Diagnostic>,
@@ -199,7 +201,7 @@ impl<'a> Importer<'a> {
         let func = FuncOp::build(&mut b, whole, name, ty, None, None, None, None, &[]);
         let region = func.body(&module);
         let block = module.add_block(region);
-        let scopes = Scopes::new(Scope::new(graph, block));
+        let scopes = GraphScopes::new(GraphScope::new(graph, block));
         let (ctx, (errors, warnings)) = (ctx.clone(), Default::default());
         Importer { ctx, module, model, graph, options, func, whole, scopes, imported: 0, errors, warnings }
     }

@@ -26,7 +26,68 @@ fn examples() -> Vec<ModelProto> {
     let names = ["digits_cnn", "digits_cnn_batch", "digits_cnn_int8", "digits_mlp_sparse90_batch"];
     let path = |name: &str| format!("{}/../examples/{name}.onnx", env!("CARGO_MANIFEST_DIR"));
     let read = |name: &&str| std::fs::read(path(name)).unwrap_or_else(|e| panic!("{name}: {e}"));
-    names.iter().map(|name| decode_model(read(name).into()).expect("it is a model")).collect()
+    let models = names.iter().map(|name| decode_model(read(name).into()).expect("it is a model"));
+    models.chain([control_flow()]).collect()
+}
+
+/// A loop that carries a tensor and collects another one, and a branch.
+fn control_flow() -> ModelProto {
+    let value = |name: &str, elem_type: DataType, dims: &[i64]| {
+        let dim = |&n: &i64| Dimension { value: Some(DimensionValue::DimValue(n)), ..Dimension::default() };
+        let shape = Some(TensorShapeProto { dim: dims.iter().map(dim).collect() });
+        let tensor = TypeValue::Tensor(TensorType { elem_type: elem_type as i32, shape });
+        let r#type = Some(TypeProto { value: Some(tensor), ..TypeProto::default() });
+        ValueInfoProto { name: name.to_owned(), r#type, ..ValueInfoProto::default() }
+    };
+    let node = |op: &str, input: &[&str], output: &[&str], graphs: Vec<(&str, GraphProto)>| NodeProto {
+        op_type: op.to_owned(),
+        input: input.iter().map(|&name| name.to_owned()).collect(),
+        output: output.iter().map(|&name| name.to_owned()).collect(),
+        attribute: graphs
+            .into_iter()
+            .map(|(name, graph)| AttributeProto {
+                name: name.to_owned(),
+                r#type: AttributeType::Graph as i32,
+                g: Some(Box::new(graph)),
+                ..AttributeProto::default()
+            })
+            .collect(),
+        ..NodeProto::default()
+    };
+    let one = TensorProto {
+        name: "one".to_owned(),
+        data_type: 1,
+        raw_data: vec![0, 0, 128, 63].into(),
+        ..TensorProto::default()
+    };
+    let (f, i, b) = (DataType::Float, DataType::Int64, DataType::Bool);
+    let body = GraphProto {
+        input: vec![value("k", i, &[]), value("c", b, &[]), value("v", f, &[3])],
+        node: vec![
+            node("Identity", &["c"], &["c2"], vec![]),
+            node("Add", &["v", "one"], &["v2"], vec![]),
+            node("Mul", &["v2", "x"], &["s"], vec![]),
+        ],
+        output: vec![value("c2", b, &[]), value("v2", f, &[3]), value("s", f, &[3])],
+        initializer: vec![one],
+        ..GraphProto::default()
+    };
+    let branch = |op: &str| GraphProto {
+        node: vec![node(op, &["last"], &["r"], vec![])],
+        output: vec![value("r", f, &[3])],
+        ..GraphProto::default()
+    };
+    let graph = GraphProto {
+        input: vec![value("n", i, &[]), value("go", b, &[]), value("x", f, &[3])],
+        node: vec![
+            node("Loop", &["n", "go", "x"], &["last", "all"], vec![("body", body)]),
+            node("If", &["go"], &["y"], vec![("then_branch", branch("Relu")), ("else_branch", branch("Neg"))]),
+        ],
+        output: vec![value("y", f, &[3]), value("all", f, &[-1, 3])],
+        ..GraphProto::default()
+    };
+    let opset = OperatorSetIdProto { domain: String::new(), version: 16 };
+    ModelProto { ir_version: 8, opset_import: vec![opset], graph: Some(graph), ..ModelProto::default() }
 }
 
 fn graph(m: &mut ModelProto) -> &mut GraphProto {
@@ -41,7 +102,14 @@ fn shuffle(nodes: &mut [NodeProto], r: &mut Random) {
 
 /// Makes a random change of a kind to a model; some leave it as it is.
 fn damage(m: &mut ModelProto, kind: usize, r: &mut Random) -> Option<()> {
-    let (n, g) = (r.below(1 << 20), graph(m));
+    let (n, mut g) = (r.below(1 << 20), graph(m));
+    if kind < 11 && r.below(2) == 1 && g.node.iter().any(|node| node.attribute.iter().any(|a| a.g.is_some())) {
+        let bodies = g.node.iter_mut().flat_map(|node| &mut node.attribute).filter_map(|a| a.g.as_mut());
+        g = bodies.last()?;
+    }
+    if g.node.is_empty() || g.initializer.is_empty() && matches!(kind, 5 | 6) {
+        return None;
+    }
     match kind {
         0 => shuffle(&mut g.node, r),
         1 => drop(g.node.remove(n % g.node.len())),

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 from onnx import numpy_helper
+from onnx.backend.test.case.model import collect_testcases as collect_models
 from onnx.backend.test.case.node import collect_testcases
 
 HERE = Path(__file__).parent
@@ -67,7 +68,8 @@ def main():
         info.size = len(data)
         archive.addfile(info, io.BytesIO(data))
 
-    for case in sorted(collect_testcases(None), key=lambda case: case.name):
+    models = [case for case in collect_models() if case.name.startswith("test_sequence_model")]
+    for case in sorted([*collect_testcases(None), *models], key=lambda case: case.name):
         if case.name in have or not case.model or not case.data_sets:
             continue
         ops = sorted(set(operators(case.model.graph)))

@@ -63,6 +63,9 @@ impl Domain {
         types.extend(
             elements.iter().flat_map(shaped).filter_map(|(elem, shape, form)| of_form(&ctx, elem, shape, form)),
         );
+        let declared = ctx.dialects().iter().flat_map(|dialect| dialect.types).filter(|info| info.contains.is_some());
+        let examples = declared.flat_map(|info| info.decl.examples.iter().map(|body| info.decl.example('!', body)));
+        types.extend(examples.map(|text| ctx.parse_type(&text).expect("examples are types")));
         Domain { ctx, types, elements }
     }
 

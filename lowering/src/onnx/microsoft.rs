@@ -2,12 +2,12 @@
 //!
 //! All are rows of [`OPERATORS`]. An operator becomes nodes of the newest standard version.
 
-use super::opset::{Rewrite, float_attr, int_attr, ints_attr, string_attr};
 use super::proto::AttributeProto;
+use super::rewrite::{Adapted, Rewrite, float_attr, int_attr, ints_attr, string_attr};
 use gradus_ir::eval::floats_to_tensor;
 use gradus_ir::tensor::{DType, Tensor};
 
-type Expand = fn(&mut Rewrite<'_>) -> Result<(), String>;
+type Expand = fn(&mut Rewrite<'_>) -> Adapted;
 
 /// The domain.
 pub const DOMAIN: &str = "com.microsoft";
@@ -101,14 +101,14 @@ impl Rewrite<'_> {
     }
 
     /// Turns the node into the standard operator of the same form.
-    fn same(&mut self, op_type: &str) -> Result<(), String> {
+    fn same(&mut self, op_type: &str) -> Adapted {
         let (inputs, attributes) = (self.node.input.clone(), self.node.attribute.clone());
         let inputs: Vec<&str> = inputs.iter().map(String::as_str).collect();
         self.end(op_type, &inputs, attributes)
     }
 
     /// Turns the node into another one with the same results.
-    fn end(&mut self, op_type: &str, inputs: &[&str], attributes: Vec<AttributeProto>) -> Result<(), String> {
+    fn end(&mut self, op_type: &str, inputs: &[&str], attributes: Vec<AttributeProto>) -> Adapted {
         self.node.input = inputs.iter().map(|&name| name.to_owned()).collect();
         op_type.clone_into(&mut self.node.op_type);
         self.node.domain.clear();
@@ -161,7 +161,7 @@ impl Rewrite<'_> {
     }
 
     /// Returns an operand with its last two axes exchanged.
-    fn transposed(&mut self, i: usize) -> Result<String, String> {
+    fn transposed(&mut self, i: usize) -> Adapted<String> {
         let rank = self.rank(i)? as i64;
         let mut perm: Vec<i64> = (0..rank).collect();
         if let [.., a, b] = &mut perm[..] {
@@ -173,7 +173,7 @@ impl Rewrite<'_> {
 
     /// Computes an operator of floats from the quantized operand and quantizes its result; operands are x, its scale and zero point, and those
     /// of the result. `dropped`: attributes that the operator does not have.
-    fn between_quantized(&mut self, op_type: &str, dropped: &[&str]) -> Result<(), String> {
+    fn between_quantized(&mut self, op_type: &str, dropped: &[&str]) -> Adapted {
         if self.int("channels_last", 0) != 0 {
             return Err("channels in the last dimension are not supported".into());
         }
@@ -185,7 +185,7 @@ impl Rewrite<'_> {
     }
 
     /// Applies the function that the attribute `activation` names.
-    fn activated(&mut self, x: &str) -> Result<(), String> {
+    fn activated(&mut self, x: &str) -> Adapted {
         let given = self.node.attribute.iter().find(|a| a.name == "activation");
         let name = given.map_or(String::new(), |a| String::from_utf8_lossy(&a.s).into_owned());
         let list = self.node.attribute.iter().find(|a| a.name == "activation_params").map(|a| a.floats.clone());
@@ -206,13 +206,13 @@ impl Rewrite<'_> {
                 let [min, max] = bounds.map(|bound| bound.map_or(String::new(), |bound| self.number_like("", bound)));
                 self.end("Clip", &[x, &min, &max], vec![])
             }
-            other => Err(format!("activation '{other}' is not supported")),
+            other => Err(format!("activation '{other}' is not supported").into()),
         }
     }
 }
 
 /// A product or convolution with a summand and an activation.
-fn fused(n: &mut Rewrite<'_>, op_type: &str) -> Result<(), String> {
+fn fused(n: &mut Rewrite<'_>, op_type: &str) -> Adapted {
     let own = ["activation", "activation_params", "activation_alpha", "activation_beta", "activation_gamma"];
     let attributes = n.node.attribute.iter().filter(|a| !own.contains(&a.name.as_str())).cloned().collect();
     let [x, w, b, z] = n.all();
@@ -221,7 +221,7 @@ fn fused(n: &mut Rewrite<'_>, op_type: &str) -> Result<(), String> {
     n.activated(&sum)
 }
 
-fn fused_matmul(n: &mut Rewrite<'_>) -> Result<(), String> {
+fn fused_matmul(n: &mut Rewrite<'_>) -> Adapted {
     if n.int("transBatchA", 0) != 0 || n.int("transBatchB", 0) != 0 {
         return Err("transposed batches are not supported".into());
     }
@@ -240,7 +240,7 @@ fn fused_matmul(n: &mut Rewrite<'_>) -> Result<(), String> {
 const F32: i64 = 1;
 
 /// A product of integers, as a float of a scale, with a summand.
-fn integer_product(n: &mut Rewrite<'_>, operands: [&str; 4], scale: &str, bias: &str) -> Result<(), String> {
+fn integer_product(n: &mut Rewrite<'_>, operands: [&str; 4], scale: &str, bias: &str) -> Adapted {
     let product = n.emit("MatMulInteger", &operands, vec![]);
     let product = n.cast(&product, F32);
     if bias.is_empty() {
@@ -250,14 +250,14 @@ fn integer_product(n: &mut Rewrite<'_>, operands: [&str; 4], scale: &str, bias: 
     n.end("Add", &[&scaled, bias], vec![])
 }
 
-fn dynamic_quantize_matmul(n: &mut Rewrite<'_>) -> Result<(), String> {
+fn dynamic_quantize_matmul(n: &mut Rewrite<'_>) -> Adapted {
     let [a, b, b_scale, b_zero, bias] = n.all();
     let [a, a_scale, a_zero] = n.emit_many("DynamicQuantizeLinear", &[&a], vec![]);
     let scale = n.emit("Mul", &[&a_scale, &b_scale], vec![]);
     integer_product(n, [&a, &b, &a_zero, &b_zero], &scale, &bias)
 }
 
-fn quantized_gemm(n: &mut Rewrite<'_>) -> Result<(), String> {
+fn quantized_gemm(n: &mut Rewrite<'_>) -> Adapted {
     let [a, a_scale, a_zero, b, b_scale, b_zero, c, y_scale, y_zero] = n.all();
     let a = if n.int("transA", 0) != 0 { n.transposed(0)? } else { a };
     let b = if n.int("transB", 0) != 0 { n.transposed(3)? } else { b };
@@ -273,7 +273,7 @@ fn quantized_gemm(n: &mut Rewrite<'_>) -> Result<(), String> {
     n.end("QuantizeLinear", &[&y, &y_scale, &y_zero], vec![])
 }
 
-fn quantized_concat(n: &mut Rewrite<'_>) -> Result<(), String> {
+fn quantized_concat(n: &mut Rewrite<'_>) -> Adapted {
     let inputs = n.node.input.clone();
     let (Some([scale, zero]), Some(parts)) = (inputs.first_chunk(), inputs.get(2..)) else {
         return Err("the scale and the zero point of the result are missing".into());
@@ -289,7 +289,7 @@ fn quantized_concat(n: &mut Rewrite<'_>) -> Result<(), String> {
     n.end("QuantizeLinear", &[&all, scale, zero], vec![])
 }
 
-fn quantized_mean(n: &mut Rewrite<'_>) -> Result<(), String> {
+fn quantized_mean(n: &mut Rewrite<'_>) -> Adapted {
     let [x, scale, zero, y_scale, y_zero] = n.all();
     let axes = n.node.attribute.iter().find(|a| a.name == "axes").map(|a| a.ints.clone());
     let axes = axes.map_or(String::new(), |axes| n.list(&axes));
@@ -310,7 +310,7 @@ fn result_sum(n: &mut Rewrite<'_>, sum: &str, i: usize, kept: usize) {
     n.node.output.truncate(kept);
 }
 
-fn skip_normalization(n: &mut Rewrite<'_>, has_mean: bool) -> Result<(), String> {
+fn skip_normalization(n: &mut Rewrite<'_>, has_mean: bool) -> Adapted {
     let [x, skip, gamma, fourth, fifth] = n.all();
     let (beta, bias) = if has_mean { (fourth, fifth) } else { (String::new(), fourth) };
     let epsilon = float_attr("epsilon", n.float("epsilon", EPSILON));
@@ -324,7 +324,7 @@ fn skip_normalization(n: &mut Rewrite<'_>, has_mean: bool) -> Result<(), String>
     }
 }
 
-fn embed_layer_normalization(n: &mut Rewrite<'_>) -> Result<(), String> {
+fn embed_layer_normalization(n: &mut Rewrite<'_>) -> Adapted {
     let [ids, segments, words, positions, segment_table, gamma, beta, mask, at] = n.all();
     let epsilon = float_attr("epsilon", n.float("epsilon", EPSILON));
     let word = n.emit("Gather", &[&words, &ids], vec![]);
@@ -355,7 +355,7 @@ fn embed_layer_normalization(n: &mut Rewrite<'_>) -> Result<(), String> {
     n.end("LayerNormalization", &[&sum, &gamma, &beta], vec![int_attr("axis", -1), epsilon])
 }
 
-fn rotary_embedding(n: &mut Rewrite<'_>) -> Result<(), String> {
+fn rotary_embedding(n: &mut Rewrite<'_>) -> Adapted {
     let [x, at, cos, sin] = n.all();
     if n.rank(1)? != 2 {
         return Err("positions that are no matrix are not supported".into());
@@ -386,7 +386,7 @@ fn summand_of_mask(n: &mut Rewrite<'_>, mask: &str) -> String {
 }
 
 /// Ends with the attention of queries, keys and values `[B, S, H * D]`.
-fn attention_of(n: &mut Rewrite<'_>, qkv: [&str; 3], mask: &str, past: [&str; 2]) -> Result<(), String> {
+fn attention_of(n: &mut Rewrite<'_>, qkv: [&str; 3], mask: &str, past: [&str; 2]) -> Adapted {
     let heads = n.int("num_heads", 0);
     let mut attributes = vec![int_attr("q_num_heads", heads), int_attr("kv_num_heads", heads)];
     let scale = n.float("scale", 0.0);
@@ -400,7 +400,7 @@ fn attention_of(n: &mut Rewrite<'_>, qkv: [&str; 3], mask: &str, past: [&str; 2]
     n.end("Attention", &[q, k, v, mask, past[0], past[1]], attributes)
 }
 
-fn attention(n: &mut Rewrite<'_>) -> Result<(), String> {
+fn attention(n: &mut Rewrite<'_>) -> Adapted {
     let [x, weights, bias, mask, past, summand] = n.all();
     if !past.is_empty() || n.node.attribute.iter().any(|a| a.name == "do_rotary" && a.i != 0) {
         return Err("past keys and rotary embeddings are not supported".into());
@@ -425,7 +425,7 @@ fn attention(n: &mut Rewrite<'_>) -> Result<(), String> {
     attention_of(n, [&q, &k, &v], &mask, ["", ""])
 }
 
-fn multi_head_attention(n: &mut Rewrite<'_>) -> Result<(), String> {
+fn multi_head_attention(n: &mut Rewrite<'_>) -> Adapted {
     let [q, k, v, bias, padding, summand, past_key, past_value] = n.all();
     if k.is_empty() || v.is_empty() || n.rank(0)? != 3 || n.rank(1)? != 3 || n.rank(2)? != 3 {
         return Err("packed or split queries, keys and values are not supported".into());
@@ -457,7 +457,7 @@ const BITS: i64 = 4;
 /// Zero point of packed weights that have none of their own.
 const MIDDLE: u8 = 8;
 
-fn matmul_n_bits(n: &mut Rewrite<'_>) -> Result<(), String> {
+fn matmul_n_bits(n: &mut Rewrite<'_>) -> Adapted {
     let [a, b, scales, zeros, indices, bias] = n.all();
     let (bits, block) = (n.int("bits", 4), n.int("block_size", 0));
     let [rows, depth] = ["N", "K"].map(|name| n.int(name, 0));
@@ -501,8 +501,8 @@ fn unpacked(n: &mut Rewrite<'_>, bytes: &str, shape: &[i64]) -> String {
 
 impl Rewrite<'_> {
     /// Rejects results other than the first, in a range.
-    fn only_absent(&self, range: std::ops::Range<usize>, otherwise: &str) -> Result<(), String> {
+    fn only_absent(&self, range: std::ops::Range<usize>, otherwise: &str) -> Adapted {
         let are_absent = range.into_iter().all(|i| self.node.output.get(i).is_none_or(String::is_empty));
-        if are_absent { Ok(()) } else { Err(otherwise.to_owned()) }
+        if are_absent { Ok(()) } else { Err(otherwise.to_owned().into()) }
     }
 }

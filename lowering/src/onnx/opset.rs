@@ -4,23 +4,16 @@
 //! become operands, changed defaults become explicit, and replaced operators get their successor's name. Additions need
 //! no row.
 
-use super::proto::{AttributeProto, AttributeType, DataType, NodeProto, TensorProto};
+use super::proto::{AttributeType, DataType, NodeProto};
+use super::rewrite::{Adapted, Rewrite, ValueFacts, float_attr, tensor_proto, value_attr};
 use super::tensor::dtype;
-use super::{attribute_type, is_standard, microsoft};
-use gradus_ir::eval::floats_to_tensor;
-use gradus_ir::tensor::{DType, Tensor};
-use gradus_networks::graph::onnx_number;
+use super::{is_standard, microsoft};
+use gradus_ir::tensor::Tensor;
 
 /// The newest supported version of the standard operators.
 pub const NEWEST: i64 = 28;
 
-/// Facts about the values that a node uses, for adapters that depend on them.
-pub trait ValueFacts {
-    /// Returns the extents (negative where unknown) and the element type of a tensor of known rank.
-    fn shape(&self, name: &str) -> Option<(Vec<i64>, DType)>;
-}
-
-type Adapt = fn(&mut Rewrite<'_>) -> Result<(), String>;
+type Adapt = fn(&mut Rewrite<'_>) -> Adapted;
 
 /// All versions.
 const ANY: i64 = i64::MAX;
@@ -79,7 +72,7 @@ const ADAPTERS: &[(&[&str], i64, Adapt)] = &[
 ///
 /// # Errors
 /// The node is malformed, or has no counterpart in the newest version.
-pub fn modernize(node: NodeProto, version: i64, values: &dyn ValueFacts) -> Result<Vec<NodeProto>, String> {
+pub fn modernize(node: NodeProto, version: i64, values: &dyn ValueFacts) -> Adapted<Vec<NodeProto>> {
     let mut rewrite = Rewrite { node, before: Vec::new(), values };
     if !is_standard(&rewrite.node.domain) {
         let expand = microsoft::expansion(&rewrite.node.op_type).ok_or("the operator is not supported")?;
@@ -106,195 +99,8 @@ pub fn newest_name(op_type: &str, version: i64) -> &str {
     }
 }
 
-/// A node under conversion.
-pub(super) struct Rewrite<'a> {
-    pub(super) node: NodeProto,
-    before: Vec<NodeProto>,
-    pub(super) values: &'a dyn ValueFacts,
-}
-
-impl Rewrite<'_> {
-    fn take(&mut self, name: &str, kind: AttributeType) -> Result<Option<AttributeProto>, String> {
-        let Some(i) = self.node.attribute.iter().position(|a| a.name == name) else { return Ok(None) };
-        let attr = self.node.attribute.remove(i);
-        // An unset field cannot be told from an empty list, a zero or an empty string.
-        let unsaid = attr.r#type == AttributeType::Undefined as i32 && attribute_type(&attr) == AttributeType::Int;
-        if attribute_type(&attr) == kind || unsaid {
-            Ok(Some(attr))
-        } else {
-            Err(format!("attribute '{name}' must be of kind {kind:?}"))
-        }
-    }
-
-    fn take_int(&mut self, name: &str) -> Result<Option<i64>, String> {
-        Ok(self.take(name, AttributeType::Int)?.map(|a| a.i))
-    }
-
-    fn drop(&mut self, name: &str) -> Result<(), String> {
-        self.node.attribute.retain(|a| a.name != name);
-        Ok(())
-    }
-
-    fn rename(&mut self, op_type: &str) -> Result<(), String> {
-        op_type.clone_into(&mut self.node.op_type);
-        Ok(())
-    }
-
-    fn rename_attr(&mut self, from: &str, to: &str) -> Result<(), String> {
-        for a in self.node.attribute.iter_mut().filter(|a| a.name == from) {
-            to.clone_into(&mut a.name);
-        }
-        Ok(())
-    }
-
-    fn set_int(&mut self, name: &str, i: i64) {
-        self.node.attribute.push(int_attr(name, i));
-    }
-
-    fn set_string(&mut self, name: &str, s: &'static str) {
-        self.node.attribute.push(string_attr(name, s));
-    }
-
-    fn default_int(&mut self, name: &str, i: i64) -> Result<(), String> {
-        if !self.node.attribute.iter().any(|a| a.name == name) {
-            self.set_int(name, i);
-        }
-        Ok(())
-    }
-
-    fn default_string(&mut self, name: &str, s: &'static str) -> Result<(), String> {
-        if !self.node.attribute.iter().any(|a| a.name == name) {
-            self.set_string(name, s);
-        }
-        Ok(())
-    }
-
-    fn rename_words(&mut self, name: &str, words: &[(&str, &'static str)]) -> Result<(), String> {
-        for a in self.node.attribute.iter_mut().filter(|a| a.name == name) {
-            if let Some((_, new)) = words.iter().find(|(old, _)| a.s == old) {
-                a.s = (*new).into();
-            }
-        }
-        Ok(())
-    }
-
-    fn only_outputs(&self, n: usize, otherwise: &str) -> Result<(), String> {
-        if self.node.output.iter().skip(n).all(String::is_empty) { Ok(()) } else { Err(otherwise.to_owned()) }
-    }
-
-    pub(super) fn input(&self, i: usize) -> &str {
-        self.node.input.get(i).map_or("", String::as_str)
-    }
-
-    fn set_input(&mut self, i: usize, name: String) {
-        if self.node.input.len() <= i {
-            self.node.input.resize(i + 1, String::new());
-        }
-        self.node.input[i] = name;
-    }
-
-    /// Inserts a node and returns its result.
-    pub(super) fn emit(&mut self, op_type: &str, inputs: &[&str], attributes: Vec<AttributeProto>) -> String {
-        let [result] = self.emit_many(op_type, inputs, attributes);
-        result
-    }
-
-    /// Inserts a node and returns its results.
-    pub(super) fn emit_many<const N: usize>(
-        &mut self,
-        op_type: &str,
-        inputs: &[&str],
-        attributes: Vec<AttributeProto>,
-    ) -> [String; N] {
-        let of = self.node.output.iter().find(|o| !o.is_empty()).map_or("", String::as_str);
-        let first = self.before.len();
-        let results: [String; N] = std::array::from_fn(|i| match i {
-            0 => format!("{of}//{first}"),
-            _ => format!("{of}//{first}.{i}"),
-        });
-        self.push(&results, op_type, inputs, attributes);
-        results
-    }
-
-    /// Inserts a node with a result of this name.
-    pub(super) fn emit_as(&mut self, name: &str, op_type: &str, inputs: &[&str], attributes: Vec<AttributeProto>) {
-        self.push(&[name.to_owned()], op_type, inputs, attributes);
-    }
-
-    fn push(&mut self, results: &[String], op_type: &str, inputs: &[&str], attribute: Vec<AttributeProto>) {
-        self.before.push(NodeProto {
-            input: inputs.iter().map(|&name| name.to_owned()).collect(),
-            output: results.to_vec(),
-            name: super::node_place(&self.node).to_owned(),
-            op_type: op_type.to_owned(),
-            attribute,
-            ..NodeProto::default()
-        });
-    }
-
-    /// Inserts a constant and returns it.
-    pub(super) fn constant(&mut self, tensor: &Tensor) -> String {
-        self.emit("Constant", &[], vec![value_attr(tensor_proto(tensor))])
-    }
-
-    fn insert_constant(&mut self, i: usize, tensor: &Tensor) {
-        let name = self.constant(tensor);
-        self.set_input(i, name);
-    }
-
-    fn ints_to_input(&mut self, attr: &str, i: usize) -> Result<(), String> {
-        if let Some(a) = self.take(attr, AttributeType::Ints)? {
-            self.insert_constant(i, &Tensor::from_vec(&[a.ints.len()], a.ints));
-        }
-        Ok(())
-    }
-
-    fn floats_to_input(&mut self, attr: &str, i: usize) -> Result<(), String> {
-        if let Some(a) = self.take(attr, AttributeType::Floats)? {
-            self.insert_constant(i, &Tensor::from_vec(&[a.floats.len()], a.floats));
-        }
-        Ok(())
-    }
-
-    fn int_to_input(&mut self, attr: &str, i: usize) -> Result<(), String> {
-        if let Some(value) = self.take_int(attr)? {
-            self.insert_constant(i, &Tensor::from_vec(&[1], vec![value]));
-        }
-        Ok(())
-    }
-
-    /// Turns a float attribute into a scalar operand `i` of the first operand's element type.
-    fn float_to_input(&mut self, attr: &str, i: usize) -> Result<(), String> {
-        if let Some(a) = self.take(attr, AttributeType::Float)? {
-            let known = self.values.shape(self.input(0)).map(|(_, dtype)| dtype);
-            let dtype = known.filter(|d| d.is_float() && !d.is_narrow()).unwrap_or(DType::F32);
-            self.insert_constant(i, &floats_to_tensor(dtype, &[], vec![f64::from(a.f)]));
-        }
-        Ok(())
-    }
-
-    /// Inserts a node of operand `i` and a constant list, whose result becomes operand `i`.
-    fn insert_with(&mut self, i: usize, op_type: &str, list: Vec<i64>) {
-        let old = self.input(i).to_owned();
-        self.insert_constant(i, &Tensor::from_vec(&[list.len()], list));
-        let list = self.input(i).to_owned();
-        let result = self.emit(op_type, &[&old, &list], vec![]);
-        self.set_input(i, result);
-    }
-
-    /// Appends dimensions of extent 1 to operand `i`, of the given rank.
-    fn append_dims(&mut self, i: usize, rank: usize, n: usize) {
-        self.insert_with(i, "Unsqueeze", (rank..rank + n).map(|d| d as i64).collect());
-    }
-
-    pub(super) fn rank(&self, i: usize) -> Result<usize, String> {
-        let shape = self.values.shape(self.input(i)).map(|(dims, _)| dims.len());
-        shape.ok_or_else(|| format!("the rank of '{}' is needed, but not known", self.input(i)))
-    }
-}
-
 /// Replaces the attributes `value_int`, `value_floats` and the like of a constant by `value`.
-fn constant(n: &mut Rewrite<'_>) -> Result<(), String> {
+fn constant(n: &mut Rewrite<'_>) -> Adapted {
     let Some(a) = n.node.attribute.iter_mut().find(|a| a.name != "value") else { return Ok(()) };
     let (name, ints, floats) = (a.name.clone(), std::mem::take(&mut a.ints), std::mem::take(&mut a.floats));
     let tensor = match name.as_str() {
@@ -315,7 +121,7 @@ fn constant(n: &mut Rewrite<'_>) -> Result<(), String> {
 const MAX_DATA_TYPE: i32 = DataType::Float6e3m2 as i32;
 
 /// Converts the attribute `to` of `Cast` from the name of a type, as before version 6, to its number.
-fn cast_by_name(n: &mut Rewrite<'_>) -> Result<(), String> {
+fn cast_by_name(n: &mut Rewrite<'_>) -> Adapted {
     let Some(to) = n.take("to", AttributeType::String)? else { return Ok(()) };
     let word = String::from_utf8_lossy(&to.s).to_ascii_uppercase();
     let known = (1..=MAX_DATA_TYPE).find(|&n| {
@@ -326,7 +132,7 @@ fn cast_by_name(n: &mut Rewrite<'_>) -> Result<(), String> {
 }
 
 /// Makes the old defaults explicit, which were rounded to four digits.
-fn selu(n: &mut Rewrite<'_>) -> Result<(), String> {
+fn selu(n: &mut Rewrite<'_>) -> Adapted {
     for (name, f) in [("alpha", 1.6732), ("gamma", 1.0507)] {
         if !n.node.attribute.iter().any(|a| a.name == name) {
             n.node.attribute.push(float_attr(name, f));
@@ -336,17 +142,17 @@ fn selu(n: &mut Rewrite<'_>) -> Result<(), String> {
 }
 
 /// Converts the order of the norm from a float.
-fn float_p(n: &mut Rewrite<'_>) -> Result<(), String> {
+fn float_p(n: &mut Rewrite<'_>) -> Adapted {
     let Some(a) = n.take("p", AttributeType::Float)? else { return Ok(()) };
     if a.f.fract() != 0.0 || !(1.0..1024.0).contains(&a.f) {
-        return Err(format!("attribute 'p': {} is not a supported order", a.f));
+        return Err(format!("attribute 'p': {} is not a supported order", a.f).into());
     }
     n.set_int("p", a.f as i64);
     Ok(())
 }
 
 /// Converts broadcasting at `axis`; today the second operand is aligned at the last dimension.
-fn broadcast(n: &mut Rewrite<'_>) -> Result<(), String> {
+fn broadcast(n: &mut Rewrite<'_>) -> Adapted {
     let (axis, on) = (n.take_int("axis")?, n.take_int("broadcast")?);
     let Some(axis) = axis.filter(|_| on == Some(1)) else { return Ok(()) };
     let (a, b) = (n.rank(0)?, n.rank(1)?);
@@ -360,7 +166,7 @@ fn broadcast(n: &mut Rewrite<'_>) -> Result<(), String> {
 }
 
 /// Converts a slope of rank 1, which was per channel and not per position of the last dimension.
-fn channel_slope(n: &mut Rewrite<'_>) -> Result<(), String> {
+fn channel_slope(n: &mut Rewrite<'_>) -> Adapted {
     let (x, slope) = (n.rank(0)?, n.rank(1)?);
     if slope == 1 && x > 2 {
         n.append_dims(1, 1, x - 2);
@@ -369,12 +175,12 @@ fn channel_slope(n: &mut Rewrite<'_>) -> Result<(), String> {
 }
 
 /// Converts scale and bias per group to scale and bias per channel.
-fn scale_per_group(n: &mut Rewrite<'_>) -> Result<(), String> {
+fn scale_per_group(n: &mut Rewrite<'_>) -> Adapted {
     let groups = n.node.attribute.iter().find(|a| a.name == "num_groups").map_or(0, |a| a.i);
     let channels = n.values.shape(n.input(0)).and_then(|(dims, _)| dims.get(1).copied()).filter(|&c| c >= 0);
     let channels = channels.ok_or("the number of channels is needed, but not known")?;
     if groups <= 0 || channels % groups != 0 {
-        return Err(format!("{channels} channels do not split into {groups} groups"));
+        return Err(format!("{channels} channels do not split into {groups} groups").into());
     }
     for i in [1, 2] {
         n.insert_with(i, "Unsqueeze", vec![1]);
@@ -385,7 +191,7 @@ fn scale_per_group(n: &mut Rewrite<'_>) -> Result<(), String> {
 }
 
 /// Rejects statistics per position.
-fn spatial(n: &mut Rewrite<'_>) -> Result<(), String> {
+fn spatial(n: &mut Rewrite<'_>) -> Adapted {
     match n.take_int("spatial")? {
         Some(0) => Err("statistics per position (spatial = 0) are not supported".into()),
         _ => Ok(()),
@@ -393,21 +199,21 @@ fn spatial(n: &mut Rewrite<'_>) -> Result<(), String> {
 }
 
 /// Makes the number of equal parts explicit.
-fn count_outputs(n: &mut Rewrite<'_>) -> Result<(), String> {
+fn count_outputs(n: &mut Rewrite<'_>) -> Adapted {
     if n.input(1).is_empty() {
         n.set_int("num_outputs", n.node.output.len() as i64);
     }
     Ok(())
 }
 
-fn slice(n: &mut Rewrite<'_>) -> Result<(), String> {
+fn slice(n: &mut Rewrite<'_>) -> Adapted {
     n.ints_to_input("starts", 1)?;
     n.ints_to_input("ends", 2)?;
     n.ints_to_input("axes", 3)
 }
 
 /// Converts the flattening at `axis`, which equals the new semantics only for the last dimension.
-fn flattening(n: &mut Rewrite<'_>) -> Result<(), String> {
+fn flattening(n: &mut Rewrite<'_>) -> Adapted {
     let axis = n.take_int("axis")?.unwrap_or(1);
     let rank = n.rank(0).ok();
     let last = axis == -1 || rank.is_some_and(|r| axis.checked_add(1) == Some(r as i64));
@@ -419,7 +225,7 @@ fn flattening(n: &mut Rewrite<'_>) -> Result<(), String> {
 }
 
 /// Converts one factor attribute per spatial dimension.
-fn upsample_factors(n: &mut Rewrite<'_>) -> Result<(), String> {
+fn upsample_factors(n: &mut Rewrite<'_>) -> Adapted {
     let height = n.take("height_scale", AttributeType::Float)?;
     let width = n.take("width_scale", AttributeType::Float)?;
     if let (Some(h), Some(w)) = (height, width) {
@@ -429,7 +235,7 @@ fn upsample_factors(n: &mut Rewrite<'_>) -> Result<(), String> {
 }
 
 /// Makes the old coordinate transformation explicit and moves the factors from the second operand.
-fn resize_without_roi(n: &mut Rewrite<'_>) -> Result<(), String> {
+fn resize_without_roi(n: &mut Rewrite<'_>) -> Adapted {
     if n.node.input.len() > 2 {
         return Err("takes at most 2 inputs before version 11".into());
     }
@@ -445,48 +251,11 @@ fn resize_without_roi(n: &mut Rewrite<'_>) -> Result<(), String> {
 }
 
 /// Removes empty tensors that stand for absent operands, as required in version 11 and still produced.
-fn resize_without_empties(n: &mut Rewrite<'_>) -> Result<(), String> {
+fn resize_without_empties(n: &mut Rewrite<'_>) -> Adapted {
     for i in 1..n.node.input.len() {
         if n.values.shape(n.input(i)).is_some_and(|(dims, _)| dims.contains(&0)) {
             n.node.input[i].clear();
         }
     }
     Ok(())
-}
-
-/// Wraps a tensor in a message that shares its bytes.
-fn tensor_proto(tensor: &Tensor) -> TensorProto {
-    let data_type = onnx_number(tensor.dtype()).unwrap_or(0) as i32;
-    let dims = tensor.shape().iter().map(|&d| d as i64).collect();
-    TensorProto { data_type, dims, raw_data: tensor.bytes().clone(), ..TensorProto::default() }
-}
-
-/// Returns an attribute that is an integer.
-pub(super) fn int_attr(name: &str, i: i64) -> AttributeProto {
-    let (name, r#type) = (name.to_owned(), AttributeType::Int as i32);
-    AttributeProto { name, r#type, i, ..AttributeProto::default() }
-}
-
-/// Returns an attribute that is a list of integers.
-pub(super) fn ints_attr(name: &str, ints: Vec<i64>) -> AttributeProto {
-    let (name, r#type) = (name.to_owned(), AttributeType::Ints as i32);
-    AttributeProto { name, r#type, ints, ..AttributeProto::default() }
-}
-
-/// Returns an attribute that is a number.
-pub(super) fn float_attr(name: &str, f: f32) -> AttributeProto {
-    let (name, r#type) = (name.to_owned(), AttributeType::Float as i32);
-    AttributeProto { name, r#type, f, ..AttributeProto::default() }
-}
-
-/// Returns an attribute that is a string.
-pub(super) fn string_attr(name: &str, s: &'static str) -> AttributeProto {
-    let (name, r#type, s) = (name.to_owned(), AttributeType::String as i32, s.as_bytes().into());
-    AttributeProto { name, r#type, s, ..AttributeProto::default() }
-}
-
-/// Returns the attribute of a constant.
-fn value_attr(tensor: TensorProto) -> AttributeProto {
-    let (name, r#type, t) = ("value".to_owned(), AttributeType::Tensor as i32, Some(Box::new(tensor)));
-    AttributeProto { name, r#type, t, ..AttributeProto::default() }
 }

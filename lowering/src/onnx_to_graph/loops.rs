@@ -2,7 +2,7 @@
 //!
 //! What iterations yield besides the next values of the variables is collected in sequences, and concatenated after the loop.
 
-use super::control::{body, cast_at, general_type, is_instance};
+use super::graphs::{body, cast_at, general_type, is_instance};
 use super::{Importer, Stop};
 use crate::onnx::inline::{Body, VersionedNode};
 use crate::onnx::proto::AttributeProto;

@@ -3,8 +3,9 @@
 use super::{Importer, Initial, Named, Stop, attrs, control, named_loc};
 use crate::onnx::inline::VersionedNode;
 use crate::onnx::microsoft;
-use crate::onnx::opset::{self, ValueFacts};
+use crate::onnx::opset;
 use crate::onnx::proto::NodeProto;
+use crate::onnx::rewrite::ValueFacts;
 use crate::onnx::tensor::dtype;
 use crate::onnx::{is_standard, node_place, operator};
 use gradus_ir::diag::hint;

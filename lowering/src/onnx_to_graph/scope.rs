@@ -6,7 +6,7 @@ use gradus_ir::{Block, Value};
 use std::collections::HashMap;
 
 /// The names of a graph.
-pub(super) struct Scope<'a> {
+pub(super) struct GraphScope<'a> {
     /// The block with the ops of its nodes.
     pub block: Block,
     /// Initializers by name; each is turned into a constant on first use.
@@ -17,12 +17,12 @@ pub(super) struct Scope<'a> {
     declared: HashMap<&'a str, &'a TypeProto>,
 }
 
-impl<'a> Scope<'a> {
-    pub(super) fn new(graph: &'a GraphProto, block: Block) -> Scope<'a> {
+impl<'a> GraphScope<'a> {
+    pub(super) fn new(graph: &'a GraphProto, block: Block) -> GraphScope<'a> {
         let stated = graph.input.iter().chain(&graph.value_info).chain(&graph.output);
         let declared = stated.filter_map(|v| Some((v.name.as_str(), v.r#type.as_ref()?))).collect();
         let (constants, values) = Default::default();
-        Scope { block, constants, values, declared }
+        GraphScope { block, constants, values, declared }
     }
 }
 
@@ -35,18 +35,18 @@ pub(super) enum Named<'a> {
 }
 
 /// The scopes around a node, innermost last; there is always one.
-pub(super) struct Scopes<'a>(Vec<Scope<'a>>);
+pub(super) struct GraphScopes<'a>(Vec<GraphScope<'a>>);
 
-impl<'a> Scopes<'a> {
-    pub(super) fn new(outermost: Scope<'a>) -> Scopes<'a> {
-        Scopes(vec![outermost])
+impl<'a> GraphScopes<'a> {
+    pub(super) fn new(outermost: GraphScope<'a>) -> GraphScopes<'a> {
+        GraphScopes(vec![outermost])
     }
 
-    pub(super) fn last(&self) -> &Scope<'a> {
+    pub(super) fn last(&self) -> &GraphScope<'a> {
         self.0.last().expect("there is a scope")
     }
 
-    pub(super) fn last_mut(&mut self) -> &mut Scope<'a> {
+    pub(super) fn last_mut(&mut self) -> &mut GraphScope<'a> {
         self.0.last_mut().expect("there is a scope")
     }
 
@@ -55,7 +55,7 @@ impl<'a> Scopes<'a> {
         self.0.len()
     }
 
-    pub(super) fn push(&mut self, scope: Scope<'a>) {
+    pub(super) fn push(&mut self, scope: GraphScope<'a>) {
         self.0.push(scope);
     }
 

@@ -1,7 +1,7 @@
 //! `expand-recurrent`: recurrent layers as products and elementwise ops.
 
 use crate::graph::{
-    AddOp, ClipOp, ConcatFromSequenceOp, ConcatOp, GatherOp, MatMulOp, MulOp, ReluOp, SequenceEmptyOp,
+    AddOp, ClipOp, ConcatFromSequenceOp, ConcatOp, GatherOp, MatMulOp, MulOp, NegOp, ReluOp, SequenceEmptyOp,
     SequenceInsertOp, SequenceType, SigmoidOp, SliceOp, SqueezeOp, SubOp, TanhOp, TransposeOp, UnsqueezeOp,
     recurrent_attributes,
 };
@@ -34,7 +34,8 @@ pub const INFO: PassInfo = PassInfo {
 
 Replaces `graph.lstm`, `graph.gru` and `graph.rnn`. The products of the inputs of all steps with the input weights are one; each step adds the
 product of the last hidden state with the recurrence weights and applies the gates. At most `unroll` steps follow each other; more are the body of an
-`scf.for`, which carries the states and collects the hidden ones in a sequence.
+`scf.for`, which carries the states and collects the hidden ones in a sequence. Gates and states are rounded to the element type at each step, where
+the layer is rounded once.
 
 # Refuses
 
@@ -330,10 +331,8 @@ impl Cell<'_> {
         let product = e.matmul(h, early);
         let both = e.slice(inputs, 1, 0, 2 * n);
         let both = e.add(both, product);
-        let [z, r] = [0, 1].map(|k| {
-            let gate = e.slice(both, 1, k * n, (k + 1) * n);
-            self.activated(e, gate, 0)
-        });
+        let gates = [0, 1].map(|k| e.slice(both, 1, k * n, (k + 1) * n));
+        let [z, r] = gates.map(|gate| self.activated(e, gate, 0));
         let product = if is_late {
             let product = e.matmul(h, late);
             let product = self.bias.map_or(product, |bias| e.add(product, bias));
@@ -345,7 +344,7 @@ impl Cell<'_> {
         let input = e.slice(inputs, 1, 2 * n, 3 * n);
         let candidate = e.add(input, product);
         let candidate = self.activated(e, candidate, 1);
-        let kept = e.complement(z);
+        let kept = self.complement(e, gates[0], z);
         let [new, old] = [e.mul(kept, candidate), e.mul(z, h)];
         e.add(new, old)
     }
@@ -362,10 +361,10 @@ impl Cell<'_> {
             }
             None => gate,
         };
-        let f = with_cell(e, f, 2, c);
-        let f = self.activated(e, f, 0);
+        let forget = with_cell(e, f, 2, c);
+        let f = self.activated(e, forget, 0);
         let i = if input_forget {
-            e.complement(f)
+            self.complement(e, forget, f)
         } else {
             let i = with_cell(e, i, 0, c);
             self.activated(e, i, 0)
@@ -377,6 +376,16 @@ impl Cell<'_> {
         let o = self.activated(e, o, 0);
         let shown = self.function(e, c, 2);
         vec![e.mul(o, shown), c]
+    }
+
+    /// Emits 1 - f(x), where `value` is f(x): of a sigmoid as that of -x, which is not rounded where f(x) is close to 1.
+    fn complement(&self, e: &mut Emitter<'_>, x: Value, value: Value) -> Value {
+        if self.activations[0].name == "sigmoid" {
+            let negative = e.neg(x);
+            return self.activated(e, negative, 0);
+        }
+        let one = e.filled(&[], 1.0);
+        e.sub(one, value)
     }
 
     /// Emits activation function `k` of a clipped value.
@@ -424,6 +433,7 @@ impl Emitter<'_> {
         add(a, b) AddOp;
         mul(a, b) MulOp;
         sub(a, b) SubOp;
+        neg(x) NegOp;
     }
 
     /// Emits the body of a loop over steps.
@@ -485,11 +495,6 @@ impl Emitter<'_> {
     fn index(&mut self, n: i64) -> Value {
         let attr = self.b.module.ctx.int_attr(Type::INDEX, n);
         arith::ConstantOp::build(&mut self.b, self.loc, attr, &[Type::INDEX]).result(self.b.module)
-    }
-
-    fn complement(&mut self, x: Value) -> Value {
-        let one = self.filled(&[], 1.0);
-        self.sub(one, x)
     }
 
     fn slice(&mut self, x: Value, axis: i64, first: i64, end: i64) -> Value {

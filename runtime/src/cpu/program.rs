@@ -11,8 +11,7 @@ use gradus_ir::{Module, Op, Refusal, Traits};
 use gradus_networks::sched::is_interpreted;
 use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
-use std::cell::RefCell;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// A compiled function for this machine.
@@ -23,7 +22,7 @@ pub struct CompiledFunction<'m> {
     module: &'m Module,
     function: Op,
     /// The schedules, shared with the handler of calls.
-    schedules: Rc<RefCell<Schedules>>,
+    schedules: Arc<Mutex<Schedules>>,
     /// The interpreter, for functions without a schedule.
     interpreter: Interpreter<'m>,
 }
@@ -59,9 +58,9 @@ impl Schedules {
 impl<'m> CompiledFunction<'m> {
     /// Prepares a function of a valid program.
     pub fn new(module: &'m Module, function: Op) -> CompiledFunction<'m> {
-        let schedules = Rc::new(RefCell::new(Schedules::of(module, function)));
+        let schedules = Arc::new(Mutex::new(Schedules::of(module, function)));
         let shared = schedules.clone();
-        let callees = move |callee: Op, arguments: &[Datum]| shared.borrow_mut().run(module, callee, arguments);
+        let callees = move |callee: Op, arguments: &[Datum]| locked(&shared).run(module, callee, arguments);
         let interpreter = Interpreter::new(module).with_kernels(kernels_on_demand()).with_callees(Box::new(callees));
         CompiledFunction { module, function, schedules, interpreter }
     }
@@ -69,7 +68,7 @@ impl<'m> CompiledFunction<'m> {
     /// Sets the threads of schedules.
     #[must_use]
     pub fn on(self, workers: Workers) -> CompiledFunction<'m> {
-        self.schedules.borrow_mut().workers = workers;
+        locked(&self.schedules).workers = workers;
         self
     }
 
@@ -78,31 +77,31 @@ impl<'m> CompiledFunction<'m> {
     /// # Errors
     /// The op that failed, with the reason.
     pub fn call(&mut self, arguments: Vec<Datum>) -> Result<Vec<Datum>, Stop> {
-        let scheduled = self.schedules.borrow_mut().run(self.module, self.function, &arguments);
+        let scheduled = locked(&self.schedules).run(self.module, self.function, &arguments);
         scheduled.unwrap_or_else(|| self.interpreter.call(self.function, arguments))
     }
 
     /// Returns the memory usage of all schedules, if there are any.
     pub fn usage(&self) -> Option<Usage> {
-        self.schedules.borrow().iter().map(Schedule::usage).reduce(Usage::beside)
+        locked(&self.schedules).iter().map(Schedule::usage).reduce(Usage::beside)
     }
 
     /// Returns the function with the reason, if it is interpreted and calls no schedules.
     pub fn refused(&self) -> Option<Refused> {
-        let schedules = self.schedules.borrow();
+        let schedules = locked(&self.schedules);
         let refusal = schedules.all[&self.function].as_ref().err()?;
         schedules.iter().next().is_none().then(|| refusal.refused(self.module, self.function, "interpreted"))
     }
 
     /// Returns the total time of each step of the schedules, with its last op.
     pub fn spent(&self) -> Vec<(Op, Duration)> {
-        self.schedules.borrow().iter().flat_map(Schedule::spent).collect()
+        locked(&self.schedules).iter().flat_map(Schedule::spent).collect()
     }
 
     /// Returns the ops evaluated by reference, by name, with their number over `calls` calls; constants do not count.
     pub fn reference(&self, calls: u64) -> Vec<(&'static str, u64)> {
         let mut counts = self.interpreter.declined().clone();
-        for schedule in self.schedules.borrow().iter() {
+        for schedule in locked(&self.schedules).iter() {
             let names = schedule.reference().filter_map(|op| self.module.info(op));
             names.for_each(|info| *counts.entry(info.name).or_default() += calls);
         }
@@ -110,6 +109,11 @@ impl<'m> CompiledFunction<'m> {
         all.sort_unstable();
         all
     }
+}
+
+/// Returns the schedules, of which one runs at a time.
+fn locked(schedules: &Mutex<Schedules>) -> MutexGuard<'_, Schedules> {
+    schedules.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Kernels for the interpreter, prepared when an op first runs.
