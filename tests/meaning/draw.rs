@@ -258,6 +258,9 @@ impl Domain {
             use gradus::ir::float::{from_f64, to_f64};
             return Some((Datum::Float(to_f64(kind, from_f64(kind, random.float()))), None));
         }
+        if let Some(draw) = ctx.type_info(ty).and_then(|info| info.draw) {
+            return Some((draw(&ctx.type_params(ty)?, random), None));
+        }
         let dtype = ctx.dtype(ctx.element_type(ty))?;
         let sizes: Vec<i64> = ctx.shape(ty)?.iter().map(|&d| if d == DYNAMIC { extent } else { d }).collect();
         let shape: Vec<usize> = sizes.iter().map(|&d| d as usize).collect();

@@ -213,7 +213,7 @@ impl LayerPlan {
         let count = if matches!(self.attrs.cell, RecurrentCell::Lstm { .. }) { 2 } else { 1 };
         let states: Vec<Value> = (0..count)
             .map(|k| match self.initial[k] {
-                Some(state) => e.part(state, 0, d),
+                Some(state) => e.part(state, i64::from(self.attrs.batch_first), d),
                 None => e.filled(&[self.batch, n], 0.0),
             })
             .collect();
@@ -361,20 +361,20 @@ impl Cell<'_> {
             }
             None => gate,
         };
-        let forget = with_cell(e, f, 2, c);
-        let f = self.activated(e, forget, 0);
-        let i = if input_forget {
-            self.complement(e, forget, f)
+        let enter = with_cell(e, i, 0, c);
+        let i = self.activated(e, enter, 0);
+        let f = if input_forget {
+            self.complement(e, enter, i)
         } else {
-            let i = with_cell(e, i, 0, c);
-            self.activated(e, i, 0)
+            let f = with_cell(e, f, 2, c);
+            self.activated(e, f, 0)
         };
         let g = self.activated(e, g, 1);
         let [kept, new] = [e.mul(f, c), e.mul(i, g)];
         let c = e.add(kept, new);
         let o = with_cell(e, o, 1, c);
         let o = self.activated(e, o, 0);
-        let shown = self.function(e, c, 2);
+        let shown = self.activated(e, c, 2);
         vec![e.mul(o, shown), c]
     }
 
@@ -398,10 +398,6 @@ impl Cell<'_> {
             }
             None => x,
         };
-        self.function(e, x, k)
-    }
-
-    fn function(&self, e: &mut Emitter<'_>, x: Value, k: usize) -> Value {
         let (b, loc) = (&mut e.b, e.loc);
         match self.activations[k].name {
             "sigmoid" => SigmoidOp::build(b, loc, x, &[]).y(b.module),

@@ -17,8 +17,8 @@ func.func @bidirectional(%x: tensor<7x2x3xf32>, %w: tensor<2x8x3xf32>, %r: tenso
 // -----
 
 // States, peepholes, coupled gates and clipping, with the batch first.
-func.func @lstm(%x: tensor<2x3x4xf32>, %w: tensor<1x8x4xf32>, %r: tensor<1x8x2xf32>, %h: tensor<1x2x2xf32>, %c: tensor<1x2x2xf32>, %p: tensor<1x6xf32>) -> (tensor<2x3x1x2xf32>, tensor<2x1x2xf32>) {
-  %0:3 = graph.lstm %x, %w, %r state %h cell %c peepholes %p {clip = 5.000000e-01 : f32, input_forget = 1 : i64, layout = 1 : i64} : (tensor<2x3x4xf32>, tensor<1x8x4xf32>, tensor<1x8x2xf32>, tensor<1x2x2xf32>, tensor<1x2x2xf32>, tensor<1x6xf32>) -> (tensor<2x3x1x2xf32>, tensor<2x1x2xf32>, tensor<2x1x2xf32>)
+func.func @lstm(%x: tensor<2x3x4xf32>, %w: tensor<1x8x4xf32>, %r: tensor<1x8x2xf32>, %h: tensor<2x1x2xf32>, %c: tensor<2x1x2xf32>, %p: tensor<1x6xf32>) -> (tensor<2x3x1x2xf32>, tensor<2x1x2xf32>) {
+  %0:3 = graph.lstm %x, %w, %r state %h cell %c peepholes %p {clip = 5.000000e-01 : f32, input_forget = 1 : i64, layout = 1 : i64} : (tensor<2x3x4xf32>, tensor<1x8x4xf32>, tensor<1x8x2xf32>, tensor<2x1x2xf32>, tensor<2x1x2xf32>, tensor<1x6xf32>) -> (tensor<2x3x1x2xf32>, tensor<2x1x2xf32>, tensor<2x1x2xf32>)
   return %0#0, %0#1 : tensor<2x3x1x2xf32>, tensor<2x1x2xf32>
 }
 
