@@ -297,7 +297,7 @@ fn adding_an_onnx_operator_touches_two_places() {
     assert!(ops.len() >= 150, "only {} operators were found", ops.len());
     let names: Vec<String> = ops.iter().map(|op| op.0.clone()).collect();
     let mut failures: Vec<String> = files_naming("lowering/src/onnx_to_graph", &names).into_iter().collect();
-    // What loops collect is in sequences, which are made of ops.
+    // Collected values of loops are in sequences, which are made of ops.
     let control_flow = ["graphs", "loops"].map(|name| format!("lowering/src/onnx_to_graph/{name}.rs"));
     failures.retain(|file| !control_flow.contains(file));
     failures.extend(files_naming("networks/src/graph", &names).into_iter().filter(|f| f.ends_with("graph/mod.rs")));

@@ -49,7 +49,7 @@ pub struct ImportOptions {
 pub struct Imported {
     /// The program.
     pub module: Module,
-    /// What the model says about its values and is not so.
+    /// Statements of the model about its values that are wrong.
     pub warnings: Vec<Diagnostic>,
 }
 

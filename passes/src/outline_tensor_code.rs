@@ -49,11 +49,11 @@ func.func private @main_part0(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 In each block of a function with several blocks or with ops that have regions, the ops that compute tensors from tensors, and nothing else, move
 into private functions, up to the next op that uses one of their results. Values of other ops become arguments; constants are copied.
-So branches and the bodies of loops can be compiled as functions without control flow are, and what is left only decides which of them run.
+Branches and the bodies of loops are compiled like functions without control flow then; the rest only decides which of them run.
 
 # Refuses
 
-Nothing. Functions without control flow stay as they are.
+Nothing. Functions without control flow do not change.
 
 # Cost
 

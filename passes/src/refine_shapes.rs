@@ -10,7 +10,7 @@ use gradus_ir::symbols::SymbolRefs;
 use gradus_ir::verify::verify_op;
 use gradus_ir::{
     Block, Builder, Context, DYNAMIC, Diagnostic, Loc, Module, Op, OpDecl, OpState, Pass, PassContext, PassInfo,
-    Pattern, PatternRewriter, Type, TypeData, Value, symbol_name,
+    Pattern, PatternRewriter, Traits, Type, TypeData, Value, symbol_name,
 };
 use std::fmt;
 
@@ -221,9 +221,11 @@ fn known_condition(r: &mut Rewriter<'_>, op: Op) -> bool {
     IfOp::cast(r.module(), op).is_some() && pattern.is_some_and(|pattern| (pattern.run)(r, op))
 }
 
-/// Gives the results of a conditional the extents that casts hide of the values that both branches yield.
+/// Gives the results of a conditional the extents that casts hide of the values that both branches yield. `op` is the conditional, or the end of
+/// a branch, whose operands change.
 fn take_yielded_extents(r: &mut Rewriter<'_>, op: Op) -> Option<()> {
     let m = r.module();
+    let op = if m.has_trait(op, Traits::TERMINATOR) { m.parent_op(op)? } else { op };
     let (ctx, this) = (m.ctx.clone(), IfOp::cast(m, op)?);
     let ends = [this.then_block(m), this.else_block(m)?].map(|block| m.last_op(block));
     let [Some(first), Some(second)] = ends else { return None };

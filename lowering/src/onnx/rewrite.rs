@@ -7,7 +7,7 @@ use gradus_ir::eval::floats_to_tensor;
 use gradus_ir::tensor::{DType, Tensor};
 use gradus_networks::graph::onnx_number;
 
-/// The outcome of a conversion, or what the node violates.
+/// The outcome of a conversion; the error is the reason why a node has none.
 pub(super) type Adapted<T = ()> = Result<T, Violation>;
 
 /// Facts about the values that a node uses, for adapters that depend on them.

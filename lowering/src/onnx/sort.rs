@@ -43,7 +43,7 @@ fn given(graph: &GraphProto) -> impl Iterator<Item = &str> {
     graph.input.iter().map(|input| input.name.as_str()).chain(initializers)
 }
 
-/// Returns the names that a node uses: its inputs, and what the graphs that it runs use from outside.
+/// Returns the names that a node uses: its inputs, and the free names of its graphs.
 fn uses(node: &VersionedNode) -> Vec<&str> {
     let mut names: Vec<&str> = node.proto.input.iter().map(String::as_str).collect();
     for (_, body) in &node.bodies {

@@ -21,7 +21,7 @@ pub(super) fn body<'a>(node: &'a VersionedNode, attribute: &str) -> Result<&'a B
     found.ok_or_else(|| Stop::Because(format!("attribute '{attribute}' is missing")))
 }
 
-/// Returns the most specific type of which values of both types are; `None` if there is none.
+/// Returns the least general type that has the values of both types; `None` for a tensor and a sequence, and for different element types.
 pub(super) fn general_type(ctx: &Context, a: Type, b: Type) -> Option<Type> {
     match [a, b].map(|ty| SequenceType::element_of(ctx, ty)) {
         [Some(a), Some(b)] => Some(SequenceType::of(ctx, general(ctx, a, b)?)),

@@ -1,6 +1,6 @@
 //! `Loop`, `Scan` and `SequenceMap`: `scf.for`, or `scf.while` if the body computes whether to go on.
 //!
-//! What iterations yield besides the next values of the variables is collected in sequences, and concatenated after the loop.
+//! The values that iterations yield, apart from the next ones of variables, are collected in sequences and concatenated after the loop.
 
 use super::graphs::{body, cast_at, general_type, is_instance};
 use super::{Importer, Stop};
@@ -15,7 +15,7 @@ use gradus_networks::graph::{
 };
 use gradus_reference_kernels::shape::normalize_axis;
 
-/// What iterations of a loop yield, apart from variables.
+/// A value that the iterations of a loop yield, apart from variables.
 struct Collected {
     /// Whether later values come first.
     is_reversed: bool,
@@ -210,7 +210,7 @@ impl<'a> Importer<'a> {
         false
     }
 
-    /// Imports a loop. Returns the last values of its variables, and what it collected.
+    /// Imports a loop. Returns the last values of its variables, and the collected ones.
     fn import_loop(&mut self, plan: &LoopPlan<'a>, enter: Enter<'a, '_>) -> Result<Vec<Value>, Stop> {
         let mut types: Vec<Type> = plan.initial.iter().map(|&v| self.module.value_type(v)).collect();
         for attempt in 0.. {
@@ -329,7 +329,7 @@ impl<'a> Importer<'a> {
         scf::YieldOp::build(&mut Builder::at_end(&mut self.module, block), loc, &yielded, &[]);
     }
 
-    /// Gives the sequences of a loop the types of what it collects.
+    /// Gives the sequences of a loop the types of the collected values.
     fn type_sequences(
         &mut self,
         shell: &LoopShell,
@@ -367,7 +367,7 @@ impl<'a> Importer<'a> {
         Ok(())
     }
 
-    /// Returns the results of a loop: its variables, and what it collected.
+    /// Returns the results of a loop: its variables, and the collected values.
     fn loop_results(&mut self, plan: &LoopPlan<'a>, shell: &LoopShell, variables: usize) -> Vec<Value> {
         let (loc, all) = (plan.loc, self.module.results(shell.op).skip(shell.leading).collect::<Vec<_>>());
         let (last, sequences) = all.split_at(variables);

@@ -26,7 +26,7 @@ impl<'a> GraphScope<'a> {
     }
 }
 
-/// What a name stands for.
+/// The meaning of a name.
 pub(super) enum Named<'a> {
     /// A value; `None` after a reported error.
     Value(Option<Value>),
@@ -63,7 +63,7 @@ impl<'a> GraphScopes<'a> {
         self.0.pop();
     }
 
-    /// Returns what a name stands for. The constant of an initializer is in the graph that uses it, so that it dominates all uses.
+    /// Returns the meaning of a name. The constant of an initializer is in the graph that uses it, so that it dominates all uses.
     pub(super) fn find(&self, name: &str) -> Option<Named<'a>> {
         self.0.iter().rev().find_map(|scope| match (scope.values.get(name), scope.constants.get(name)) {
             (_, Some(&initial)) if !std::ptr::eq(scope, self.last()) => Some(Named::Initial(initial)),

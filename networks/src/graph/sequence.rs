@@ -136,7 +136,11 @@ fn infer_construct(args: &OpArgs<'_>) -> infer::Types {
 }
 
 fn construct(_: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
-    let tensors = data.iter().map(|datum| datum.tensor().cloned()).collect::<Result<_, _>>()?;
+    let tensors = data.iter().map(|datum| datum.tensor().cloned()).collect::<Result<Vec<Tensor>, _>>()?;
+    let first = tensors.first().ok_or_else(|| Violation::from("a sequence of no tensors has no element type"))?;
+    if tensors.iter().any(|tensor| tensor.dtype() != first.dtype()) {
+        return Err(Violation::from("a sequence of tensors of several element types").into());
+    }
     Ok(vec![Datum::own(Sequence(tensors))])
 }
 

@@ -44,7 +44,7 @@ impl Schedules {
         Schedules { all: std::iter::once((function, own)).chain(others).collect(), workers: Workers::default() }
     }
 
-    /// Runs the schedule of a function; `None` if there is none for these arguments.
+    /// Runs the schedule of a function; `None` if no schedule takes these arguments.
     fn run(&mut self, m: &Module, function: Op, arguments: &[Datum]) -> Option<Result<Vec<Datum>, Stop>> {
         let schedule = self.all.get_mut(&function)?.as_mut().ok().filter(|schedule| schedule.takes(m, arguments))?;
         Some(schedule.run(m, &self.workers, arguments))

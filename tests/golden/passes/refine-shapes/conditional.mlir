@@ -47,3 +47,23 @@ func.func @main(%x: tensor<?x4xf32>, %c: i1, %y: tensor<?x4xf32>) -> tensor<?x4x
   }
   return %0 : tensor<?x4xf32>
 }
+
+// -----
+
+// A branch within a branch.
+func.func @main(%x: tensor<?x4xf32>, %c: i1, %d: i1) -> tensor<*xf32> {
+  %0 = scf.if %c -> (tensor<*xf32>) {
+    %1 = scf.if %d -> (tensor<?x4xf32>) {
+      %2 = graph.exp %x : tensor<?x4xf32>
+      scf.yield %2 : tensor<?x4xf32>
+    } else {
+      scf.yield %x : tensor<?x4xf32>
+    }
+    %3 = tensor.cast %1 : tensor<?x4xf32> to tensor<*xf32>
+    scf.yield %3 : tensor<*xf32>
+  } else {
+    %1 = tensor.cast %x : tensor<?x4xf32> to tensor<*xf32>
+    scf.yield %1 : tensor<*xf32>
+  }
+  return %0 : tensor<*xf32>
+}
