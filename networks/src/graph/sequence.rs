@@ -193,12 +193,19 @@ fn verify_empty(m: &Module, op: Op) -> Result<(), Violation> {
 /// ```mlir
 /// %t = graph.sequence_cast %s : (!graph.sequence<tensor<4xf32>>) -> !graph.sequence<tensor<?xf32>>
 /// ```
-#[op("graph.sequence_cast", format = GENERIC, verify = verify_cast, eval = cast)]
+#[op("graph.sequence_cast", format = GENERIC, infer = infer_cast, verify = verify_cast, eval = cast)]
 pub struct SequenceCastOp {
     /// The sequence.
     input: Operand<SequenceType::TYPE>,
     /// The sequence.
     output: OpResult<SequenceType::TYPE>,
+}
+
+fn infer_cast(args: &OpArgs<'_>) -> infer::Types {
+    match args.result_types {
+        [stated] if SequenceType::element_of(args.ctx(), *stated).is_some() => Ok(vec![*stated]),
+        _ => Ok(vec![infer::ty(args, "input")?]),
+    }
 }
 
 fn verify_cast(m: &Module, op: Op) -> Result<(), Violation> {
