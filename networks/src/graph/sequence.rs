@@ -367,7 +367,7 @@ fn empty_concat(args: &OpArgs<'_>) -> Option<Tensor> {
 /// Parts of a tensor along an axis: of the extents of `split`, of its only extent each, or of one each.
 ///
 /// ```mlir
-/// %s = graph.split_to_sequence %x {axis = 0 : i64, keepdims = 0 : i64} : (tensor<4x3xf32>) -> !graph.sequence<tensor<3xf32>>
+/// %s = graph.split_to_sequence %x {keepdims = 0 : i64} : (tensor<4x3xf32>) -> !graph.sequence<tensor<3xf32>>
 /// ```
 #[op("graph.split_to_sequence", format = GENERIC, infer = infer_split, eval = split)]
 pub struct SplitToSequenceOp {
