@@ -353,3 +353,57 @@ fn damaged_models_are_refused() {
         let _ = import(&ctx, bytes.into(), "m", &ImportOptions::default());
     }
 }
+
+/// Returns a node that runs a graph.
+fn running(op: &str, inputs: &[&str], outputs: &[&str], attribute: &str, graph: GraphProto) -> NodeProto {
+    let body = AttributeProto { r#type: AttributeType::Graph as i32, g: Some(Box::new(graph)), ..int(attribute, 0) };
+    node(op, inputs, outputs, vec![body])
+}
+
+#[test]
+fn a_variable_hides_a_value_of_its_name() {
+    // The condition of the next iteration is the variable `go`, not the constant around the loop.
+    let body = GraphProto {
+        input: vec![
+            value("k", DataType::Int64, &[]),
+            value("c", DataType::Bool, &[]),
+            value("go", DataType::Bool, &[]),
+        ],
+        node: vec![node("Not", &["go"], &["next"], vec![])],
+        output: vec![value("go", DataType::Bool, &[]), value("next", DataType::Bool, &[])],
+        ..GraphProto::default()
+    };
+    let always =
+        TensorProto { name: "go".to_owned(), data_type: 9, raw_data: vec![1].into(), ..TensorProto::default() };
+    let nodes = vec![running("Loop", &["", "", "go"], &["y"], "body", body)];
+    let mut m = model(17, nodes, vec![value("x", F, &["2"])], vec![value("y", DataType::Bool, &[])]);
+    m.graph.as_mut().unwrap().initializer = vec![always];
+    contains(&text(&m), &["scf.while"]);
+}
+
+#[test]
+fn axes_of_scans_are_checked() {
+    let body = GraphProto {
+        input: vec![value("a", F, &[])],
+        node: vec![node("Neg", &["a"], &["b"], vec![])],
+        output: vec![value("b", F, &[])],
+        ..GraphProto::default()
+    };
+    let ints = |name: &str, ints: Vec<i64>| AttributeProto { ints, r#type: AttributeType::Ints as i32, ..int(name, 0) };
+    for axes in ["scan_input_axes", "scan_output_axes"] {
+        let mut scan = running("Scan", &["x"], &["y"], "body", body.clone());
+        scan.attribute.extend([int("num_scan_inputs", 1), ints(axes, vec![7])]);
+        let m = model(17, vec![scan], vec![value("x", F, &["2"])], vec![value("y", F, &["2"])]);
+        contains(&errors(&m), &["axis 7 is out of range"]);
+    }
+}
+
+#[test]
+fn expansions_know_all_that_nodes_say() {
+    let of = |op: &str, inputs: &[&str], attributes: Vec<AttributeProto>| {
+        let one = NodeProto { domain: "com.microsoft".to_owned(), ..node(op, inputs, &["y"], attributes) };
+        errors(&model(17, vec![one], vec![value("x", F, &["2"])], vec![value("y", F, &["2"])]))
+    };
+    contains(&of("QuickGelu", &["x", "x"], vec![]), &["inputs after the first 1 are not supported"]);
+    contains(&of("QuickGelu", &["x"], vec![int("beta", 2)]), &["attribute 'beta' is not supported"]);
+}

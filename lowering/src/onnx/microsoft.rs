@@ -12,68 +12,106 @@ type Expand = fn(&mut Rewrite<'_>) -> Adapted;
 /// The domain.
 pub const DOMAIN: &str = "com.microsoft";
 
-/// The operators, and the functions that expand a node.
-const OPERATORS: &[(&str, Expand)] = &[
-    ("Attention", attention),
-    ("BiasGelu", |n| {
+/// An operator, and its expansion.
+struct Operator {
+    name: &'static str,
+    /// Number of inputs that the expansion knows.
+    inputs: usize,
+    /// The attributes that the expansion knows; [`PASSED`] if the standard operator gets all, which knows its own.
+    attributes: &'static [&'static str],
+    expand: Expand,
+}
+
+/// Stands for the attributes of the standard operator.
+const PASSED: &[&str] = &["*"];
+
+const fn row(name: &'static str, inputs: usize, attributes: &'static [&'static str], expand: Expand) -> Operator {
+    Operator { name, inputs, attributes, expand }
+}
+
+/// The operators.
+#[rustfmt::skip]
+const OPERATORS: &[Operator] = &[
+    row("Attention", 6, &["do_rotary", "mask_filter_value", "num_heads", "qkv_hidden_sizes", "scale", "unidirectional"], attention),
+    row("BiasGelu", 2, &[], |n| {
         let sum = n.emit("Add", &[&n.at(0), &n.at(1)], vec![]);
         n.end("Gelu", &[&sum], vec![])
     }),
-    ("DequantizeLinear", |n| n.same("DequantizeLinear")),
-    ("DynamicQuantizeMatMul", dynamic_quantize_matmul),
-    ("EmbedLayerNormalization", embed_layer_normalization),
-    ("FastGelu", |n| {
+    row("DequantizeLinear", 3, PASSED, |n| n.same("DequantizeLinear")),
+    row("DynamicQuantizeMatMul", 5, &[], dynamic_quantize_matmul),
+    row("EmbedLayerNormalization", 9, &["epsilon", "mask_index_type"], embed_layer_normalization),
+    row("FastGelu", 2, &[], |n| {
         let sum = n.plus(&n.at(0), &n.at(1));
         n.end("Gelu", &[&sum], vec![string_attr("approximate", "tanh")])
     }),
-    ("FusedConv", |n| fused(n, "Conv")),
-    ("FusedGemm", |n| fused(n, "Gemm")),
-    ("FusedMatMul", fused_matmul),
-    ("Gelu", |n| n.same("Gelu")),
-    ("LayerNormalization", |n| n.same("LayerNormalization")),
-    ("MatMulIntegerToFloat", |n| {
+    row("FusedConv", 4, PASSED, |n| fused(n, "Conv")),
+    row("FusedGemm", 3, PASSED, |n| fused(n, "Gemm")),
+    row("FusedMatMul", 2, &["alpha", "transA", "transB", "transBatchA", "transBatchB"], fused_matmul),
+    row("Gelu", 1, PASSED, |n| n.same("Gelu")),
+    row("LayerNormalization", 3, PASSED, |n| n.same("LayerNormalization")),
+    row("MatMulIntegerToFloat", 7, &[], |n| {
         let [a, b, a_scale, b_scale, a_zero, b_zero, bias] = n.all();
         let scale = n.emit("Mul", &[&a_scale, &b_scale], vec![]);
         integer_product(n, [&a, &b, &a_zero, &b_zero], &scale, &bias)
     }),
-    ("MatMulNBits", matmul_n_bits),
-    ("MultiHeadAttention", multi_head_attention),
-    ("QGemm", quantized_gemm),
-    ("QLinearAdd", |n| n.same("QLinearAdd")),
-    ("QLinearAveragePool", |n| n.between_quantized("AveragePool", &["channels_last"])),
-    ("QLinearConcat", quantized_concat),
-    ("QLinearGlobalAveragePool", |n| n.between_quantized("GlobalAveragePool", &["channels_last"])),
-    ("QLinearLeakyRelu", |n| n.between_quantized("LeakyRelu", &[])),
-    ("QLinearMul", |n| n.same("QLinearMul")),
-    ("QLinearReduceMean", quantized_mean),
-    ("QLinearSigmoid", |n| n.between_quantized("Sigmoid", &[])),
-    ("QLinearSoftmax", |n| n.between_quantized("Softmax", &["opset"])),
-    ("QuantizeLinear", |n| n.same("QuantizeLinear")),
-    ("QuickGelu", |n| {
+    row("MatMulNBits", 6, &["K", "N", "accuracy_level", "bits", "block_size"], matmul_n_bits),
+    row("MultiHeadAttention", 8, &["mask_filter_value", "num_heads", "scale", "unidirectional"], multi_head_attention),
+    row("QGemm", 9, &["alpha", "transA", "transB"], quantized_gemm),
+    row("QLinearAdd", 8, PASSED, |n| n.same("QLinearAdd")),
+    row("QLinearAveragePool", 5, PASSED, |n| n.between_quantized("AveragePool", &["channels_last"])),
+    row("QLinearConcat", usize::MAX, &["axis"], quantized_concat),
+    row("QLinearGlobalAveragePool", 5, PASSED, |n| n.between_quantized("GlobalAveragePool", &["channels_last"])),
+    row("QLinearLeakyRelu", 5, PASSED, |n| n.between_quantized("LeakyRelu", &[])),
+    row("QLinearMul", 8, PASSED, |n| n.same("QLinearMul")),
+    row("QLinearReduceMean", 5, &["axes", "keepdims"], quantized_mean),
+    row("QLinearSigmoid", 5, PASSED, |n| n.between_quantized("Sigmoid", &[])),
+    row("QLinearSoftmax", 5, PASSED, |n| {
+        // Before version 13 the axes from the given one on were one.
+        if n.int("opset", FLATTENS) < FLATTENS {
+            n.node.attribute.push(int_attr("legacy_flatten", 1));
+        }
+        n.between_quantized("Softmax", &["opset"])
+    }),
+    row("QuantizeLinear", 3, PASSED, |n| n.same("QuantizeLinear")),
+    row("QuickGelu", 1, &["alpha"], |n| {
         let (x, alpha) = (n.at(0), n.float("alpha", 1.702));
         let scaled = n.scaled(&x, alpha);
         let gate = n.emit("Sigmoid", &[&scaled], vec![]);
         n.end("Mul", &[&x, &gate], vec![])
     }),
-    ("RotaryEmbedding", rotary_embedding),
-    ("SkipLayerNormalization", |n| skip_normalization(n, true)),
-    ("SkipSimplifiedLayerNormalization", |n| skip_normalization(n, false)),
-    ("TransposeMatMul", fused_matmul),
+    row("RotaryEmbedding", 4, &["interleaved", "is_packed_batching", "num_heads", "rotary_embedding_dim", "scale"], rotary_embedding),
+    row("SkipLayerNormalization", 5, &["epsilon"], |n| skip_normalization(n, true)),
+    row("SkipSimplifiedLayerNormalization", 4, &["epsilon"], |n| skip_normalization(n, false)),
+    row("TransposeMatMul", 2, &["alpha", "transA", "transB", "transBatchA", "transBatchB"], fused_matmul),
 ];
 
-/// Returns the function that expands an operator.
-pub(super) fn expansion(op_type: &str) -> Option<Expand> {
-    OPERATORS.iter().find(|known| known.0 == op_type).map(|known| known.1)
+/// The first version in which a softmax does not flatten.
+const FLATTENS: i64 = 13;
+
+/// Turns a node of the domain into standard ones.
+///
+/// # Errors
+/// An unknown operator, input or attribute, or a form that has no counterpart.
+pub(super) fn expand(n: &mut Rewrite<'_>) -> Adapted {
+    let known = OPERATORS.iter().find(|known| known.name == n.node.op_type).ok_or("the operator is not supported")?;
+    if n.node.input.iter().skip(known.inputs).any(|name| !name.is_empty()) {
+        return Err(format!("inputs after the first {} are not supported", known.inputs).into());
+    }
+    let is_unknown = |a: &&AttributeProto| known.attributes != PASSED && !known.attributes.contains(&a.name.as_str());
+    match n.node.attribute.iter().find(is_unknown) {
+        Some(a) => Err(format!("attribute '{}' is not supported", a.name).into()),
+        None => (known.expand)(n),
+    }
 }
 
 /// Returns the names of the known operators.
 pub fn operators() -> impl Iterator<Item = &'static str> {
-    OPERATORS.iter().map(|known| known.0)
+    OPERATORS.iter().map(|known| known.name)
 }
 
 /// Whether an operator of the domain is known.
 pub fn is_known(op_type: &str) -> bool {
-    expansion(op_type).is_some()
+    operators().any(|known| known == op_type)
 }
 
 impl Rewrite<'_> {
@@ -434,12 +472,13 @@ fn multi_head_attention(n: &mut Rewrite<'_>) -> Adapted {
     if !bias.is_empty() {
         let width = |i: usize| n.values.shape(n.input(i)).and_then(|(dims, _)| dims.last().copied());
         let widths = [width(0), width(1), width(2)].map(|w| w.filter(|&w| w >= 0));
-        let mut first = 0;
+        let mut first = 0_i64;
         for (part, width) in parts.iter_mut().zip(widths) {
             let width = width.ok_or("the width of a factor is needed, but not known")?;
-            let summand = n.sliced(&bias, 0, first, first + width);
+            let end = first.saturating_add(width);
+            let summand = n.sliced(&bias, 0, first, end);
             *part = n.plus(part, &summand);
-            first += width;
+            first = end;
         }
     }
     let mask = match (padding.is_empty(), n.values.shape(&padding).map(|(dims, _)| dims.len())) {

@@ -75,8 +75,7 @@ const ADAPTERS: &[(&[&str], i64, Adapt)] = &[
 pub fn modernize(node: NodeProto, version: i64, values: &dyn ValueFacts) -> Adapted<Vec<NodeProto>> {
     let mut rewrite = Rewrite { node, before: Vec::new(), values };
     if !is_standard(&rewrite.node.domain) {
-        let expand = microsoft::expansion(&rewrite.node.op_type).ok_or("the operator is not supported")?;
-        expand(&mut rewrite)?;
+        microsoft::expand(&mut rewrite)?;
         rewrite.before.push(rewrite.node);
         return Ok(rewrite.before);
     }

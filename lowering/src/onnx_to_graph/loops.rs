@@ -113,8 +113,9 @@ pub(super) fn scan<'a>(i: &mut Importer<'a>, node: &'a VersionedNode, loc: Loc) 
     let values = node.proto.input.iter().map(|name| i.value(name)).collect::<Result<Vec<_>, _>>()?;
     let (initial, scanned) = values.split_at(variables);
     let block = i.scopes.last().block;
-    let axis = i.axis_of(scanned[0], list("scan_input_axes", 0))?;
-    let count = i.extent(block, scanned[0], axis, loc);
+    let axes = scanned.iter().enumerate().map(|(k, &value)| i.axis_of(value, list("scan_input_axes", k)));
+    let axes = axes.collect::<Result<Vec<_>, _>>()?;
+    let count = i.extent(block, scanned[0], axes[0], loc);
     let collected = (0..collected).map(|k| Collected {
         is_reversed: list("scan_output_directions", k) == 1,
         axis: Some(list("scan_output_axes", k)),
@@ -130,7 +131,7 @@ pub(super) fn scan<'a>(i: &mut Importer<'a>, node: &'a VersionedNode, loc: Loc) 
                 _ => number,
             };
             let at = i.scalar(block, number, loc);
-            let axis = i.ctx.int_attr(Type::I64, list("scan_input_axes", k));
+            let axis = i.ctx.int_attr(Type::I64, axes[k] as i64);
             let b = &mut Builder::at_end(&mut i.module, block);
             inputs.push(GatherOp::build(b, loc, value, at, Some(axis), &[]).y(b.module));
         }
@@ -187,8 +188,9 @@ impl<'a> Importer<'a> {
     fn always_goes_on(&mut self, body: &'a Body) -> bool {
         let Some(mut name) = body.graph.output.first().map(|output| output.name.as_str()) else { return false };
         for _ in 0..=body.nodes.len() {
-            if body.graph.input.get(1).is_some_and(|input| input.name == name) {
-                return true;
+            // An input hides a value of this name around the loop.
+            if let Some(at) = body.graph.input.iter().position(|input| input.name == name) {
+                return at == 1;
             }
             if let Some(initial) = body.graph.initializer.iter().find(|t| t.name == name) {
                 return is_true(to_tensor(initial, None).ok().as_ref());
@@ -227,7 +229,7 @@ impl<'a> Importer<'a> {
                 let collected = &outputs[plan.skipped + types.len()..];
                 self.close(plan, &shell, &types, &outputs);
                 self.type_sequences(&shell, &empty, sequences, collected)?;
-                return Ok(self.loop_results(plan, &shell, types.len()));
+                return self.loop_results(plan, &shell, types.len());
             }
             self.module.erase_op(shell.op);
             empty.iter().filter_map(|&v| self.module.defining_op(v)).collect::<Vec<_>>().into_iter().for_each(|op| {
@@ -368,7 +370,7 @@ impl<'a> Importer<'a> {
     }
 
     /// Returns the results of a loop: its variables, and the collected values.
-    fn loop_results(&mut self, plan: &LoopPlan<'a>, shell: &LoopShell, variables: usize) -> Vec<Value> {
+    fn loop_results(&mut self, plan: &LoopPlan<'a>, shell: &LoopShell, variables: usize) -> Result<Vec<Value>, Stop> {
         let (loc, all) = (plan.loc, self.module.results(shell.op).skip(shell.leading).collect::<Vec<_>>());
         let (last, sequences) = all.split_at(variables);
         let count = match shell.condition {
@@ -381,19 +383,22 @@ impl<'a> Importer<'a> {
                 results.push(sequence);
                 continue;
             };
-            let [axis_attr, is_new] = [axis, 1].map(|n| self.ctx.int_attr(Type::I64, n));
+            let element = SequenceType::element_of(&self.ctx, self.module.value_type(sequence)).unwrap_or(Type::NONE);
+            let rank = self.ctx.shape(element).map(|shape| shape.len() + 1);
+            let at = rank.map(|rank| normalize_axis(axis, rank)).transpose()?;
+            let [axis, is_new] = [axis, 1].map(|n| self.ctx.int_attr(Type::I64, n));
             let b = &mut self.builder();
-            let made = ConcatFromSequenceOp::build(b, loc, sequence, axis_attr, Some(is_new), &[]);
-            let (value, ty) = (made.concat_result(b.module), b.module.value_type(made.concat_result(b.module)));
-            let sized = b.module.ctx.shape(ty).and_then(|shape| {
-                let mut shape = shape.to_vec();
-                let axis = normalize_axis(axis, shape.len()).ok()?;
-                shape[axis] = count.filter(|&n| n >= 0)?;
-                Some(b.module.ctx.tensor_type(&shape, b.module.ctx.element_type(ty)))
+            let made = ConcatFromSequenceOp::build(b, loc, sequence, axis, Some(is_new), &[]);
+            let (ctx, value) = (b.module.ctx.clone(), made.concat_result(b.module));
+            let sized = at.zip(count.filter(|&n| n >= 0)).and_then(|(at, n)| {
+                let ty = b.module.value_type(value);
+                let mut shape = ctx.shape(ty)?.to_vec();
+                shape[at] = n;
+                Some(ctx.tensor_type(&shape, ctx.element_type(ty)))
             });
             results.push(sized.map_or(value, |ty| cast_at(b, value, ty, loc)));
         }
-        results
+        Ok(results)
     }
 
     /// Returns an axis of a tensor whose rank is known.

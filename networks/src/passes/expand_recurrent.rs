@@ -39,7 +39,7 @@ the layer is rounded once.
 
 # Refuses
 
-Layers with lengths of sequences, with activation functions other than sigmoid, tanh and relu, of unknown numbers of directions or hidden elements, or
+Layers with lengths of sequences, with activation functions other than sigmoid, tanh and relu, whose operands do not fit each other, of unknown sizes of inputs or hidden states, or
 without an initial state for a batch of unknown extent. A remark names the layer.
 
 # Cost
@@ -115,13 +115,11 @@ impl LayerPlan {
         }
         let shape = |v: Value| m.ctx.shape(m.value_type(v));
         let [x, w, r] = ["x", "w", "r"].map(|name| args.operand(name)[0]);
-        let (Some(&[first, second, _]), Some(&[directions, _, hidden])) = (shape(x), shape(r)) else {
+        let (Some(&[first, second, _]), Some(&[_, _, width]), Some(&[_, _, hidden])) = (shape(x), shape(w), shape(r))
+        else {
             return Err("operands whose rank is not known".into());
         };
-        let fits = directions == attrs.reversed.len() as i64
-            && hidden != DYNAMIC
-            && shape(w).is_some_and(|w| !w.contains(&DYNAMIC));
-        if !fits {
+        if [width, hidden].iter().any(|&n| i32::try_from(n).is_err()) {
             return Err("weights whose extents are not known".into());
         }
         let (steps, batch) = if attrs.batch_first { (second, first) } else { (first, second) };
@@ -131,12 +129,30 @@ impl LayerPlan {
             return Err("a batch of unknown extent without initial states".into());
         }
         let (bias, peepholes) = (operand(&args, "b"), operand(&args, "p"));
+        let (d, rows) = (attrs.reversed.len() as i64, attrs.cell.gates() as i64 * hidden);
+        let states = if attrs.batch_first { [batch, d, hidden] } else { [d, batch, hidden] };
+        let shapes: [(Option<Value>, &[i64]); 7] = [
+            (Some(x), &[first, second, width]),
+            (Some(w), &[d, rows, width]),
+            (Some(r), &[d, rows, hidden]),
+            (bias, &[d, 2 * rows]),
+            (initial[0], &states),
+            (initial[1], &states),
+            (peepholes, &[d, 3 * hidden]),
+        ];
+        let is_close = |(&a, &b): (&i64, &i64)| a == b || a == DYNAMIC || b == DYNAMIC;
+        let fits = |v: Value, want: &[i64]| {
+            shape(v).is_some_and(|have| have.len() == want.len() && have.iter().zip(want).all(is_close))
+        };
+        if !shapes.iter().all(|&(value, want)| value.is_none_or(|v| fits(v, want))) {
+            return Err("operands whose extents do not fit each other".into());
+        }
         Ok(LayerPlan { attrs, x, w, r, bias, initial, peepholes, steps, batch, hidden, unroll })
     }
 
-    /// Whether the steps are the body of a loop.
+    /// Whether the steps are the body of a loop. No steps are one too, of which nothing is collected.
     fn is_loop(&self) -> bool {
-        usize::try_from(self.steps).ok().is_none_or(|steps| steps > self.unroll)
+        usize::try_from(self.steps).ok().is_none_or(|steps| steps == 0 || steps > self.unroll)
     }
 
     /// Replaces the layer.
@@ -242,7 +258,7 @@ impl LayerPlan {
         if is_reversed {
             all.reverse();
         }
-        Direction { all: (!all.is_empty()).then(|| e.stack(&all, 0)), last: states }
+        Direction { all: Some(e.stack(&all, 0)), last: states }
     }
 
     /// Emits the steps as a loop.
@@ -275,7 +291,16 @@ impl LayerPlan {
         let number = m.add_block_arg(block, Type::INDEX, loc);
         let args: Vec<Value> = types.iter().map(|&ty| m.add_block_arg(block, ty, loc)).collect();
         let mut inner = Emitter { b: Builder::at_end(m, block), loc, elem: e.elem };
-        inner.body(cell, inputs, (count, number, one), &args, states.len(), is_reversed, &types);
+        let number = if is_reversed { inner.counted_back(count, one, number) } else { number };
+        let step = inner.row(inputs, number);
+        let next = cell.step(&mut inner, step, &args[..states.len()]);
+        let mut yielded: Vec<Value> = next.iter().zip(&types).map(|(&v, &ty)| inner.cast(v, ty)).collect();
+        if let Some(&collected) = args.get(states.len()) {
+            let start = is_reversed.then(|| inner.constant(&Tensor::from_vec(&[], vec![0_i64])));
+            let made = SequenceInsertOp::build(&mut inner.b, loc, collected, yielded[0], start, &[sequence]);
+            yielded.push(made.output_sequence(inner.b.module));
+        }
+        scf::YieldOp::build(&mut inner.b, loc, &yielded, &[]);
         let results: Vec<Value> = e.b.module.results(made.0).collect();
         let all = results.get(states.len()).map(|&sequence| {
             let [axis, is_new] = [0, 1].map(|n| e.b.module.ctx.int_attr(Type::I64, n));
@@ -432,39 +457,20 @@ impl Emitter<'_> {
         neg(x) NegOp;
     }
 
-    /// Emits the body of a loop over steps.
-    #[allow(clippy::too_many_arguments, reason = "the parts of a loop")]
-    fn body(
-        &mut self,
-        cell: &Cell<'_>,
-        inputs: Value,
-        (count, number, one): (Value, Value, Value),
-        args: &[Value],
-        states: usize,
-        is_reversed: bool,
-        types: &[Type],
-    ) {
-        let (loc, ctx) = (self.loc, self.b.module.ctx.clone());
-        let number = if is_reversed {
-            let wraps = ctx.default_attr("#arith.overflow<none>");
-            let last = arith::SubIOp::build(&mut self.b, loc, count, one, wraps, &[]).result(self.b.module);
-            arith::SubIOp::build(&mut self.b, loc, last, number, wraps, &[]).result(self.b.module)
-        } else {
-            number
-        };
-        let number = arith::IndexCastOp::build(&mut self.b, loc, number, &[Type::I64]).out(self.b.module);
-        let scalar = ctx.tensor_type(&[], Type::I64);
-        let at = FromElementsOp::build(&mut self.b, loc, &[number], &[scalar]).result(self.b.module);
-        let step = GatherOp::build(&mut self.b, loc, inputs, at, None, &[]).y(self.b.module);
-        let next = cell.step(self, step, &args[..states]);
-        let mut yielded: Vec<Value> = next.iter().zip(types).map(|(&v, &ty)| self.cast(v, ty)).collect();
-        if let Some(&sequence) = args.get(states) {
-            let start = is_reversed.then(|| self.constant(&Tensor::from_vec(&[], vec![0_i64])));
-            let ty = [types[states]];
-            let made = SequenceInsertOp::build(&mut self.b, loc, sequence, yielded[0], start, &ty);
-            yielded.push(made.output_sequence(self.b.module));
-        }
-        scf::YieldOp::build(&mut self.b, loc, &yielded, &[]);
+    /// Returns `count - 1 - number`.
+    fn counted_back(&mut self, count: Value, one: Value, number: Value) -> Value {
+        let wraps = self.b.module.ctx.default_attr("#arith.overflow<none>");
+        let last = arith::SubIOp::build(&mut self.b, self.loc, count, one, wraps, &[]).result(self.b.module);
+        arith::SubIOp::build(&mut self.b, self.loc, last, number, wraps, &[]).result(self.b.module)
+    }
+
+    /// Returns the part of a tensor at an index of its first axis.
+    fn row(&mut self, x: Value, index: Value) -> Value {
+        let (b, loc) = (&mut self.b, self.loc);
+        let number = arith::IndexCastOp::build(b, loc, index, &[Type::I64]).out(b.module);
+        let scalar = b.module.ctx.tensor_type(&[], Type::I64);
+        let at = FromElementsOp::build(b, loc, &[number], &[scalar]).result(b.module);
+        GatherOp::build(b, loc, x, at, None, &[]).y(b.module)
     }
 
     fn constant(&mut self, tensor: &Tensor) -> Value {

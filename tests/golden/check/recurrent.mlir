@@ -27,3 +27,8 @@ func.func @dynamic(%x: tensor<?x2x4xf32>, %w: tensor<1x2x4xf32>, %r: tensor<1x2x
   %0:2 = graph.rnn %x, %w, %r : (tensor<?x2x4xf32>, tensor<1x2x4xf32>, tensor<1x2x2xf32>) -> (tensor<?x1x2x2xf32>, tensor<1x2x2xf32>)
   return %0#0, %0#1 : tensor<?x1x2x2xf32>, tensor<1x2x2xf32>
 }
+// CHECK: @no_steps: no difference
+func.func @no_steps(%x: tensor<0x2x4xf32>, %w: tensor<1x2x4xf32>, %r: tensor<1x2x2xf32>, %h: tensor<1x2x2xf32>) -> (tensor<0x1x2x2xf32>, tensor<1x2x2xf32>) {
+  %0:2 = graph.rnn %x, %w, %r state %h : (tensor<0x2x4xf32>, tensor<1x2x4xf32>, tensor<1x2x2xf32>, tensor<1x2x2xf32>) -> (tensor<0x1x2x2xf32>, tensor<1x2x2xf32>)
+  return %0#0, %0#1 : tensor<0x1x2x2xf32>, tensor<1x2x2xf32>
+}

@@ -42,8 +42,9 @@ func.func @dynamic(%x: tensor<?x2x4xf32>, %w: tensor<1x2x4xf32>, %r: tensor<1x2x
 // -----
 
 // Refused.
-func.func @lengths(%x: tensor<3x2x4xf32>, %w: tensor<1x2x4xf32>, %r: tensor<1x2x2xf32>, %n: tensor<2xi32>) -> tensor<3x1x2x2xf32> {
+func.func @lengths(%x: tensor<3x2x4xf32>, %w: tensor<1x2x4xf32>, %r: tensor<1x2x2xf32>, %n: tensor<2xi32>, %v: tensor<1x3x4xf32>) -> tensor<3x1x2x2xf32> {
   %0 = graph.rnn %x, %w, %r lengths %n : (tensor<3x2x4xf32>, tensor<1x2x4xf32>, tensor<1x2x2xf32>, tensor<2xi32>) -> tensor<3x1x2x2xf32>
   %1 = graph.rnn %x, %w, %r {activations = ["Elu"]} : (tensor<3x2x4xf32>, tensor<1x2x4xf32>, tensor<1x2x2xf32>) -> tensor<3x1x2x2xf32>
+  %2 = graph.rnn %x, %v, %r : (tensor<3x2x4xf32>, tensor<1x3x4xf32>, tensor<1x2x2xf32>) -> tensor<3x1x2x2xf32>
   return %0 : tensor<3x1x2x2xf32>
 }
