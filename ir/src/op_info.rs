@@ -187,6 +187,12 @@ impl Module {
         self.args(op)?.attr(name)
     }
 
+    /// Whether the results of an op follow from its operands by evaluation, without memory, regions or successors.
+    pub fn only_evaluates(&self, op: Op) -> bool {
+        let evaluates = |info: &OpInfo| (info.eval.is_some() || info.scalar.is_some()) && info.exec.is_none();
+        self.regions(op).is_empty() && self.successors(op).is_empty() && self.info(op).is_some_and(evaluates)
+    }
+
     /// Returns the view of a registered op for its declaration's functions, without `result_types`; see
     /// [`Module::with_args`] for the full view.
     pub fn args(&self, op: Op) -> Option<OpArgs<'_>> {

@@ -4,9 +4,9 @@ use crate::attrs::{AttrData, Piece};
 use crate::context::Context;
 use crate::entity::SideTable;
 use crate::intern::{Attr, Str};
-use crate::module::{Module, Op};
+use crate::module::{Block, Module, Op};
 use crate::traits::Traits;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 /// A cache of symbol tables. Invalidated when symbols are created, renamed or erased.
@@ -131,6 +131,44 @@ pub fn is_private(m: &Module, symbol: Op) -> bool {
 pub fn is_public(m: &Module, symbol: Op) -> bool {
     let visibility = m.attr(symbol, m.ctx.str("sym_visibility"));
     !matches!(visibility.and_then(|a| m.ctx.as_str(a)), Some("private" | "nested"))
+}
+
+/// The names that a symbol table does not have.
+pub struct FreeSymbols {
+    /// The block of the table.
+    pub block: Block,
+    used: FxHashSet<Str>,
+    /// The next number to try after a prefix.
+    next: FxHashMap<String, usize>,
+}
+
+impl FreeSymbols {
+    /// Returns those of the symbol table around an op; `None` if there is no table.
+    pub fn around(m: &Module, op: Op) -> Option<FreeSymbols> {
+        let mut around = std::iter::successors(m.parent_op(op), |&op| m.parent_op(op));
+        let table = around.find(|&op| m.has_trait(op, Traits::SYMBOL_TABLE))?;
+        let block = m.entry(*m.regions(table).first()?)?;
+        let used = m.block_ops(block).filter_map(|op| symbol_name(m, op)).collect();
+        Some(FreeSymbols { block, used, next: FxHashMap::default() })
+    }
+
+    /// Takes a name: the prefix with the least number.
+    pub fn take(&mut self, ctx: &Context, prefix: &str) -> String {
+        let next = self.next.entry(prefix.to_owned()).or_default();
+        loop {
+            let name = format!("{prefix}{next}");
+            *next += 1;
+            if self.used.insert(ctx.str(&name)) {
+                return name;
+            }
+        }
+    }
+}
+
+/// Returns the block of the symbol table around an op, and an unused symbol there: a prefix with the least number.
+pub fn free_symbol(m: &Module, op: Op, prefix: &str) -> Option<(Block, String)> {
+    let mut free = FreeSymbols::around(m, op)?;
+    Some((free.block, free.take(&m.ctx, prefix)))
 }
 
 /// Returns the name of a symbol op, from its `sym_name`.

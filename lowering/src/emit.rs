@@ -1,15 +1,11 @@
 //! Creation of the ops to which an op is lowered.
 
 use gradus_ir::eval::floats_to_tensor;
-use gradus_ir::symbols::symbol_name;
-use gradus_ir::{
-    Arity, Attr, AttrData, Block, Builder, Loc, Module, Op, OpDecl, OpState, Tensor, Traits, Type, Value, ValueSpec,
-};
+use gradus_ir::{Arity, Attr, AttrData, Builder, Loc, Module, Op, OpDecl, OpState, Tensor, Type, Value, ValueSpec};
 use gradus_networks::addr::{
     DepthwiseOp, DepthwisePlanesOp, GEOMETRY, GemmOp, Geometry, IndirectGemmOp, PoolOp, is_table_op,
 };
 use gradus_networks::layout::{AddressTable, Addressing, Encoding, TiledLayout};
-use rustc_hash::FxHashSet;
 
 /// The operands of a product other than its two factors, by name.
 #[derive(Clone, Default)]
@@ -33,16 +29,6 @@ pub(crate) fn source_name(m: &Module, op: Op) -> Option<&str> {
         AttrData::LocName { name, .. } => Some(m.ctx.text(*name)),
         _ => None,
     }
-}
-
-/// Returns the block of the symbol table around an op, and an unused symbol there: a prefix with the least number.
-pub(crate) fn free_symbol(m: &Module, op: Op, prefix: &str) -> Option<(Block, String)> {
-    let mut around = std::iter::successors(m.parent_op(op), |&op| m.parent_op(op));
-    let table = around.find(|&op| m.has_trait(op, Traits::SYMBOL_TABLE))?;
-    let block = m.entry(*m.regions(table).first()?)?;
-    let used: FxHashSet<&str> = m.block_ops(block).filter_map(|op| Some(m.ctx.text(symbol_name(m, op)?))).collect();
-    let name = (0..).map(|i| format!("{prefix}{i}")).find(|name| !used.contains(&**name))?;
-    Some((block, name))
 }
 
 /// A builder of the ops to which an op is lowered.

@@ -3,10 +3,11 @@
 //! Each op has a level: ops of the machine that depend on an op of the host, which depends on the machine, have the next one. The ops of
 //! the machine of a level are a program. Ops with effects keep their order.
 
-use crate::emit::{Emitter, free_symbol};
+use crate::emit::Emitter;
 use gradus_cost::{CostModel, ReadParameters};
 use gradus_ir::effects::is_memory_free;
 use gradus_ir::pass::Concern;
+use gradus_ir::symbols::free_symbol;
 use gradus_ir::{Attr, Block, Builder, Diagnostic, Module, Op, PassContext, Refusal, Traits, Value};
 use gradus_networks::graph;
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -4,7 +4,7 @@
 //! an op with the node's name as location; used initializers become constants that share the bytes of the file.
 //! Operators of old versions are first converted to the newest one ([`opset`](crate::onnx::opset)); the rest follows
 //! the declarations of the dialect: operands, attributes and results by position and name, result types by inference.
-//! Only operators that run graphs of their own need code ([`control`]): they become ops of `scf`.
+//! Only operators that are no op need code (`control.rs`): those that run graphs of their own become ops of `scf`.
 
 mod attrs;
 mod check;
@@ -327,30 +327,33 @@ impl<'a> Importer<'a> {
         };
         let attr = attrs::dense(&self.ctx, &tensor);
         let have = self.ctx.attr_type(attr).unwrap_or(Type::NONE);
-        self.agree(have, self.scopes.declared(name))?;
+        self.agree(have, self.stated_type(self.scopes.declared(name)))?;
         let loc = named_loc(&self.ctx, name);
         let made = Builder::at_end(&mut self.module, self.scopes.last().block).constant(attr, have, "graph", loc);
         made.ok_or_else(|| format!("no constant can be of type {}", self.ctx.display_type(have)))
     }
 
+    /// Returns the type that the model states, if it can be one.
+    fn stated_type(&self, stated: Option<&TypeProto>) -> Option<Type> {
+        attrs::value_type(&self.ctx, stated?, &self.options.dims).ok()
+    }
+
     /// Checks a type against the one stated in the model, if any.
-    fn agree(&self, have: Type, stated: Option<&TypeProto>) -> Result<(), String> {
-        let Some(Ok(want)) = stated.map(|t| attrs::value_type(&self.ctx, t, &self.options.dims)) else {
-            return Ok(());
-        };
-        if attrs::compatible(&self.ctx, have, want) {
-            return Ok(());
+    fn agree(&self, have: Type, stated: Option<Type>) -> Result<(), String> {
+        match stated.filter(|&want| !attrs::compatible(&self.ctx, have, want)) {
+            None => Ok(()),
+            Some(want) => {
+                let (have, want) = (self.ctx.display_type(have), self.ctx.display_type(want));
+                Err(format!("is of type {have}, but the model says {want}"))
+            }
         }
-        let (have, want) = (self.ctx.display_type(have), self.ctx.display_type(want));
-        Err(format!("is of type {have}, but the model says {want}"))
     }
 
     /// Returns an output of the model. That it has another rank or other extents than stated is only a warning.
     fn output(&mut self, output: &ValueInfoProto) -> Result<Value, Stop> {
         let value = self.value(&output.name)?;
-        let have = self.module.value_type(value);
-        let Err(said) = self.agree(have, output.r#type.as_ref()) else { return Ok(value) };
-        let stated = output.r#type.as_ref().and_then(|t| attrs::value_type(&self.ctx, t, &self.options.dims).ok());
+        let (have, stated) = (self.module.value_type(value), self.stated_type(output.r#type.as_ref()));
+        let Err(said) = self.agree(have, stated) else { return Ok(value) };
         if !stated.is_some_and(|stated| attrs::are_alike(&self.ctx, have, stated)) {
             return Err(Stop::Because(said));
         }

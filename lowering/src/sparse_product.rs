@@ -4,8 +4,9 @@ mod matrix;
 
 pub(crate) use matrix::{Matrix, RowNonzero};
 
-use crate::emit::{Emitter, free_symbol};
+use crate::emit::Emitter;
 use crate::operands::constant;
+use gradus_ir::symbols::free_symbol;
 use gradus_ir::{Attr, Builder, DType, Module, Op, OpState, Refusal, Signedness, Tensor, Type, Value};
 use gradus_networks::sparse::MatMulOp;
 

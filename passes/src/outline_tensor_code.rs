@@ -3,6 +3,7 @@
 use gradus_dialects::func::{CallOp, FuncOp, ReturnOp};
 use gradus_dialects::tensor::CastOp;
 use gradus_ir::pass::Rewrites;
+use gradus_ir::symbols::FreeSymbols;
 use gradus_ir::{
     Block, Builder, Diagnostic, Effects, Module, Op, OpDecl, Pass, PassContext, PassInfo, Traits, Type, TypeData,
     Value, ValueMap, symbol_name,
@@ -47,7 +48,7 @@ func.func private @main_part0(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 # Does
 
-In each block of a function with several blocks or with ops that have regions, the ops that compute tensors from tensors, and nothing else, move
+In each block of a function with several blocks, branches or loops, the ops that compute tensors from tensors, and nothing else, move
 into private functions, up to the next op that uses one of their results. Values of other ops become arguments; constants are copied.
 Branches and the bodies of loops are compiled like functions without control flow then; the rest only decides which of them run.
 
@@ -69,46 +70,57 @@ struct OutlineTensorCode;
 impl Pass for OutlineTensorCode {
     fn run(&mut self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
         let functions: Vec<FuncOp> = m.ops_under(root).into_iter().filter_map(|op| FuncOp::cast(m, op)).collect();
-        let mut names = FreeNames::of(m);
-        for function in functions.into_iter().filter(|f| has_control_flow(m, f.0)).collect::<Vec<_>>() {
-            let mut last = function.0;
-            for segment in segments_of(m, function.0) {
-                if !cx.allows("outline-tensor-code", m, segment.ops[0]) {
+        let mut free: Option<FreeSymbols> = None;
+        for function in functions {
+            let blocks = blocks_of(m, function.0);
+            if blocks.len() < 2 {
+                continue;
+            }
+            let (mut last, around) = (function.0, m.parent_block(function.0));
+            // The functions of a symbol table share its names.
+            free = free.filter(|free| Some(free.block) == around).or_else(|| FreeSymbols::around(m, function.0));
+            let prefix = format!("{}_part", symbol_name(m, function.0).map_or("", |name| m.ctx.text(name)));
+            let Some(free) = &mut free else { continue };
+            let parts: Vec<OutlinedPart> = blocks.into_iter().flat_map(|block| parts_in(m, block)).collect();
+            for part in parts {
+                if !cx.allows("outline-tensor-code", m, part.ops[0]) {
                     continue;
                 }
                 cx.count("num-functions", 1);
-                cx.count("num-ops", segment.ops.len() as u64);
-                let name = names.after(m, function);
-                last = outline(m, last, &name, &segment);
+                cx.count("num-ops", part.ops.len() as u64);
+                let name = free.take(&m.ctx, &prefix);
+                last = outline(m, last, &name, &part);
             }
         }
         Ok(())
     }
 }
 
-/// Whether a function has several blocks, or ops with regions of their own.
-fn has_control_flow(m: &Module, function: Op) -> bool {
-    let has_regions = |op: Op| op != function && !m.regions(op).is_empty() && !m.has_trait(op, Traits::ISOLATED);
-    let has_blocks = m.regions(function).iter().any(|&region| m.entry(region).is_some() && !m.has_one_block(region));
-    has_blocks || m.ops_under(function).into_iter().any(has_regions)
+/// Returns the blocks of an op, and those of the branches and loops in them.
+fn blocks_of(m: &Module, op: Op) -> Vec<Block> {
+    let is_control_flow = |op: Op| {
+        let runs = m.info(op).is_some_and(|info| info.runs_regions() && info.effects == Effects::Recursive);
+        runs && !m.has_trait(op, Traits::ISOLATED)
+    };
+    let mut blocks: Vec<Block> = m.regions(op).iter().flat_map(|&region| m.region_blocks(region)).collect();
+    let mut next = 0;
+    while let Some(&block) = blocks.get(next) {
+        let inner = m.block_ops(block).filter(|&op| is_control_flow(op)).flat_map(|op| m.regions(op));
+        blocks.extend(inner.flat_map(|&region| m.region_blocks(region)).collect::<Vec<_>>());
+        next += 1;
+    }
+    blocks
 }
 
 /// Ops that move into a function.
-struct Segment {
+struct OutlinedPart {
     ops: Vec<Op>,
     /// The op before which the call goes; it stands after all of them.
     end: Op,
 }
 
-/// Returns the segments of all blocks of a function.
-fn segments_of(m: &Module, function: Op) -> Vec<Segment> {
-    let mut blocks: IndexSet<Block> = IndexSet::new();
-    let inner = m.ops_under(function).into_iter().filter(|&op| op != function);
-    blocks.extend(inner.filter_map(|op| m.parent_block(op)));
-    blocks.into_iter().flat_map(|block| segments(m, block)).collect()
-}
-
-fn segments(m: &Module, block: Block) -> Vec<Segment> {
+/// Returns the parts of a block.
+fn parts_in(m: &Module, block: Block) -> Vec<OutlinedPart> {
     let (mut all, mut ops) = (Vec::new(), Vec::new());
     let mut results: FxHashSet<Value> = FxHashSet::default();
     for op in m.block_ops(block) {
@@ -120,13 +132,13 @@ fn segments(m: &Module, block: Block) -> Vec<Segment> {
             ops.push(op);
         } else if uses_any(m, op, &results) {
             results.clear();
-            all.push(Segment { ops: std::mem::take(&mut ops), end: op });
+            all.push(OutlinedPart { ops: std::mem::take(&mut ops), end: op });
         }
     }
     if let Some(end) = m.last_op(block).filter(|_| !ops.is_empty()) {
-        all.push(Segment { ops, end });
+        all.push(OutlinedPart { ops, end });
     }
-    all.retain(|segment| segment.ops.iter().any(|&op| CastOp::cast(m, op).is_none()));
+    all.retain(|part| part.ops.iter().any(|&op| CastOp::cast(m, op).is_none()));
     all
 }
 
@@ -138,31 +150,29 @@ fn uses_any(m: &Module, op: Op, values: &FxHashSet<Value>) -> bool {
 /// Whether an op computes tensors from tensors, and nothing else.
 fn is_computation(m: &Module, op: Op) -> bool {
     let is_tensor = |ty: Type| matches!(m.ctx.type_data(ty), TypeData::Tensor { .. } | TypeData::UnrankedTensor(_));
-    let are_tensors = m.operands(op).iter().copied().chain(m.results(op)).all(|v| is_tensor(m.value_type(v)));
-    let evaluates = m.info(op).is_some_and(|info| {
-        (info.eval.is_some() || info.scalar.is_some())
-            && info.exec.is_none()
-            && matches!(info.effects, Effects::Pure | Effects::MayUb)
-    });
-    evaluates && are_tensors && m.num_results(op) > 0 && m.regions(op).is_empty() && m.successors(op).is_empty()
+    let mut values = m.operands(op).iter().copied().chain(m.results(op));
+    m.only_evaluates(op)
+        && m.info(op).is_some_and(|info| matches!(info.effects, Effects::Pure | Effects::MayUb))
+        && m.num_results(op) > 0
+        && values.all(|v| is_tensor(m.value_type(v)))
 }
 
-/// Moves a segment into a new function after the op `before`, and calls it. Returns the function.
-fn outline(m: &mut Module, before: Op, name: &str, segment: &Segment) -> Op {
-    let (ctx, loc) = (m.ctx.clone(), m.loc(segment.ops[0]));
-    let inside: FxHashSet<Op> = segment.ops.iter().copied().collect();
-    let made: FxHashSet<Value> = segment.ops.iter().flat_map(|&op| m.results(op)).collect();
-    let used = segment.ops.iter().flat_map(|&op| m.operands(op)).copied().filter(|v| !made.contains(v));
+/// Moves a part into a new function after the op `before`, and calls it. Returns the function.
+fn outline(m: &mut Module, before: Op, name: &str, part: &OutlinedPart) -> Op {
+    let (ctx, loc) = (m.ctx.clone(), m.loc(part.ops[0]));
+    let inside: FxHashSet<Op> = part.ops.iter().copied().collect();
+    let made: FxHashSet<Value> = part.ops.iter().flat_map(|&op| m.results(op)).collect();
+    let used = part.ops.iter().flat_map(|&op| m.operands(op)).copied().filter(|v| !made.contains(v));
     let (constants, inputs): (IndexSet<Value>, IndexSet<Value>) = used.partition(|&v| m.constant(v).is_some());
     let leaves = |v: &Value| m.uses(*v).any(|(op, _)| !inside.contains(&op));
-    let outputs: Vec<Value> = segment.ops.iter().flat_map(|&op| m.results(op)).filter(leaves).collect();
+    let outputs: Vec<Value> = part.ops.iter().flat_map(|&op| m.results(op)).filter(leaves).collect();
     let types = |values: &mut dyn Iterator<Item = Value>| values.map(|v| m.value_type(v)).collect::<Vec<Type>>();
     let (input_types, output_types) = (types(&mut inputs.iter().copied()), types(&mut outputs.iter().copied()));
     let (name_attr, private) = (ctx.string_attr(name), ctx.string_attr("private"));
     let ty = ctx.type_attr(ctx.function_type(&input_types, &output_types));
     let b = &mut Builder::after(m, before);
-    let part = FuncOp::build(b, loc, name_attr, ty, Some(private), None, None, None, &[]);
-    let block = m.add_block(part.body(m));
+    let function = FuncOp::build(b, loc, name_attr, ty, Some(private), None, None, None, &[]);
+    let block = m.add_block(function.body(m));
     let mut map = ValueMap::default();
     for (&value, &ty) in inputs.iter().zip(&input_types) {
         let argument = m.add_block_arg(block, ty, m.value_loc(value));
@@ -176,43 +186,18 @@ fn outline(m: &mut Module, before: Op, name: &str, segment: &Segment) -> Op {
     }
     let inputs: Vec<Value> = inputs.into_iter().collect();
     let callee = ctx.symbol_attr(name);
-    let b = &mut Builder::before(m, segment.end);
+    let b = &mut Builder::before(m, part.end);
     let call = CallOp::build(b, loc, &inputs, callee, None, None, None, &output_types);
     for (i, &value) in outputs.iter().enumerate() {
         let result = m.result(call.0, i);
         let outside: Vec<_> = m.uses(value).filter(|(op, _)| !inside.contains(op)).collect();
         outside.into_iter().for_each(|(op, operand)| m.set_operand(op, operand, result));
     }
-    for &op in &segment.ops {
+    for &op in &part.ops {
         m.move_to_end(op, block);
         let operands: Vec<Value> = m.operands(op).iter().map(|v| map.get(v).copied().unwrap_or(*v)).collect();
         m.set_operands(op, &operands);
     }
     ReturnOp::build(&mut Builder::at_end(m, block), loc, &outputs, &[]);
-    part.0
-}
-
-/// The names of new functions.
-struct FreeNames {
-    taken: FxHashSet<String>,
-    next: usize,
-}
-
-impl FreeNames {
-    fn of(m: &Module) -> FreeNames {
-        let symbols = m.ops_under(m.root()).into_iter().filter_map(|op| symbol_name(m, op));
-        FreeNames { taken: symbols.map(|name| m.ctx.text(name).to_owned()).collect(), next: 0 }
-    }
-
-    /// Returns a name that no symbol has, after that of a function.
-    fn after(&mut self, m: &Module, function: FuncOp) -> String {
-        let base = symbol_name(m, function.0).map_or("", |name| m.ctx.text(name));
-        loop {
-            let name = format!("{base}_part{}", self.next);
-            self.next += 1;
-            if self.taken.insert(name.clone()) {
-                return name;
-            }
-        }
-    }
+    function.0
 }

@@ -323,8 +323,10 @@ fn set_results(m: &mut Module, function: FuncOp, exit: Op) {
     for (i, value) in m.operands(exit).to_vec().into_iter().enumerate() {
         if let Some(source) = before_cast(m, value) {
             m.set_operand(exit, i, source);
-            if let Some(cast) = m.defining_op(value).filter(|_| m.is_unused(value)) {
-                m.erase_op(cast);
+            let mut hidden = value;
+            while let Some(cast) = CastOp::defining(m, hidden).filter(|_| m.is_unused(hidden)) {
+                hidden = cast.source(m);
+                m.erase_op(cast.0);
             }
         }
     }

@@ -14,7 +14,7 @@ fn indices_of(t: &Tensor) -> Result<Vec<i64>, Violation> {
 }
 
 /// Normalizes an index into an axis of extent `n`; negative ones count from the end.
-fn resolve(index: i64, n: usize) -> Result<usize, Violation> {
+pub fn resolve(index: i64, n: usize) -> Result<usize, Violation> {
     normalize_axis(index, n).map_err(|_| format!("index {index} is out of range for an extent of {n}").into())
 }
 

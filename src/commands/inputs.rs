@@ -82,18 +82,18 @@ pub(super) fn write(path: &str, value: &Datum) -> Result<(), Failure> {
 mod sequences {
     use gradus_ir::eval::Datum;
     use gradus_ir::{Context, Tensor, Type};
-    use gradus_networks::graph::{Sequence, SequenceType};
+    use gradus_networks::graph::{SequenceType, TensorSequence};
 
     pub(super) fn is_sequence(ctx: &Context, ty: Type) -> bool {
         SequenceType::element_of(ctx, ty).is_some()
     }
 
     pub(super) fn value(tensors: Vec<(String, Tensor)>) -> Datum {
-        Datum::own(Sequence(tensors.into_iter().map(|(_, tensor)| tensor).collect()))
+        Datum::own(TensorSequence(tensors.into_iter().map(|(_, tensor)| tensor).collect()))
     }
 
     pub(super) fn elements(value: &Datum) -> Option<Vec<Tensor>> {
-        value.as_own::<Sequence>().ok().map(|sequence| sequence.0.clone())
+        value.as_own::<TensorSequence>().ok().map(|sequence| sequence.0.clone())
     }
 }
 

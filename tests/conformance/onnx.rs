@@ -15,7 +15,7 @@ use gradus::ir::{DType, Diagnostic, Module, Op, OpDecl, Tensor};
 use gradus::lowering::onnx::proto::{decode_model, decode_tensor};
 use gradus::lowering::onnx::tensor::to_tensor;
 use gradus::lowering::onnx_to_graph::{ImportOptions, import};
-use gradus::networks::graph::Sequence;
+use gradus::networks::graph::TensorSequence;
 use std::sync::LazyLock;
 
 static CORPUS: LazyLock<Corpus> = LazyLock::new(|| match std::env::var("GRADUS_ONNX_CORPUS") {
@@ -56,7 +56,7 @@ fn bytes(name: &str, file: &str) -> Option<Bytes> {
     CORPUS.get(&format!("{name}/{file}")).map(Bytes::copy_from_slice)
 }
 
-/// Returns the tensors `input_0.pb`, `input_1.pb`, ..., and the sequences in folders of such names.
+/// Returns the tensors `input_0.pb`, `input_1.pb`, ..., and the sequences in folders with these names.
 fn values(name: &str, kind: &str) -> Result<Vec<Datum>, String> {
     let tensor = |b| Ok::<Tensor, String>(to_tensor(&decode_tensor(b)?, None)?);
     let mut all = Vec::new();
@@ -66,7 +66,7 @@ fn values(name: &str, kind: &str) -> Result<Vec<Datum>, String> {
             Datum::Tensor(tensor(b)?)
         } else if bytes(name, &format!("{path}/len")).is_some() {
             let elements = (0..).map_while(|k| bytes(name, &format!("{path}/{k}.pb")));
-            Datum::own(Sequence(elements.map(tensor).collect::<Result<_, _>>()?))
+            Datum::own(TensorSequence(elements.map(tensor).collect::<Result<_, _>>()?))
         } else {
             break;
         });
@@ -136,7 +136,7 @@ pub fn compare(name: &str, have: &[Datum]) -> Result<(), String> {
 }
 
 fn close(have: &Datum, want: &Datum, rtol: f64, atol: f64) -> Result<(), String> {
-    if let (Ok(have), Ok(want)) = (have.as_own::<Sequence>(), want.as_own::<Sequence>()) {
+    if let (Ok(have), Ok(want)) = (have.as_own::<TensorSequence>(), want.as_own::<TensorSequence>()) {
         if have.0.len() != want.0.len() {
             return Err(format!("the output has {} elements instead of {}", have.0.len(), want.0.len()));
         }

@@ -97,7 +97,7 @@ impl ScheduleDraft {
             if m.is_constant(op) {
                 continue;
             }
-            if !is_computation(m, op) {
+            if !m.only_evaluates(op) {
                 return Err(Refusal::of_other(op, "an op that does not only compute tensors"));
             }
             if !m.operands(op).iter().all(is_sized) || !m.results(op).all(|v| is_sized(&v)) {
@@ -125,12 +125,6 @@ impl ScheduleDraft {
             ("num-copies", copies),
         ]
     }
-}
-
-/// Whether an op computes tensors from tensors, and nothing else.
-fn is_computation(m: &Module, op: Op) -> bool {
-    let evaluates = |info: &gradus_ir::OpInfo| (info.eval.is_some() || info.scalar.is_some()) && info.exec.is_none();
-    m.regions(op).is_empty() && m.successors(op).is_empty() && m.info(op).is_some_and(evaluates)
 }
 
 /// The state of forming steps, op by op.

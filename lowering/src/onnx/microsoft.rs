@@ -3,11 +3,11 @@
 //! All are rows of [`OPERATORS`]. An operator becomes nodes of the newest standard version.
 
 use super::proto::AttributeProto;
-use super::rewrite::{Adapted, Rewrite, float_attr, int_attr, ints_attr, string_attr};
+use super::rewrite::{Adapted, NodeRewrite, float_attr, int_attr, ints_attr, string_attr};
 use gradus_ir::eval::floats_to_tensor;
 use gradus_ir::tensor::{DType, Tensor};
 
-type Expand = fn(&mut Rewrite<'_>) -> Adapted;
+type Expand = fn(&mut NodeRewrite<'_>) -> Adapted;
 
 /// The domain.
 pub const DOMAIN: &str = "com.microsoft";
@@ -92,7 +92,7 @@ const FLATTENS: i64 = 13;
 ///
 /// # Errors
 /// An unknown operator, input or attribute, or a form that has no counterpart.
-pub(super) fn expand(n: &mut Rewrite<'_>) -> Adapted {
+pub(super) fn expand(n: &mut NodeRewrite<'_>) -> Adapted {
     let known = OPERATORS.iter().find(|known| known.name == n.node.op_type).ok_or("the operator is not supported")?;
     if n.node.input.iter().skip(known.inputs).any(|name| !name.is_empty()) {
         return Err(format!("inputs after the first {} are not supported", known.inputs).into());
@@ -114,7 +114,7 @@ pub fn is_known(op_type: &str) -> bool {
     operators().any(|known| known == op_type)
 }
 
-impl Rewrite<'_> {
+impl NodeRewrite<'_> {
     /// Returns the name of operand `i`; empty if it is absent.
     fn at(&self, i: usize) -> String {
         self.input(i).to_owned()
@@ -250,7 +250,7 @@ impl Rewrite<'_> {
 }
 
 /// A product or convolution with a summand and an activation.
-fn fused(n: &mut Rewrite<'_>, op_type: &str) -> Adapted {
+fn fused(n: &mut NodeRewrite<'_>, op_type: &str) -> Adapted {
     let own = ["activation", "activation_params", "activation_alpha", "activation_beta", "activation_gamma"];
     let attributes = n.node.attribute.iter().filter(|a| !own.contains(&a.name.as_str())).cloned().collect();
     let [x, w, b, z] = n.all();
@@ -259,7 +259,7 @@ fn fused(n: &mut Rewrite<'_>, op_type: &str) -> Adapted {
     n.activated(&sum)
 }
 
-fn fused_matmul(n: &mut Rewrite<'_>) -> Adapted {
+fn fused_matmul(n: &mut NodeRewrite<'_>) -> Adapted {
     if n.int("transBatchA", 0) != 0 || n.int("transBatchB", 0) != 0 {
         return Err("transposed batches are not supported".into());
     }
@@ -278,7 +278,7 @@ fn fused_matmul(n: &mut Rewrite<'_>) -> Adapted {
 const F32: i64 = 1;
 
 /// A product of integers, as a float of a scale, with a summand.
-fn integer_product(n: &mut Rewrite<'_>, operands: [&str; 4], scale: &str, bias: &str) -> Adapted {
+fn integer_product(n: &mut NodeRewrite<'_>, operands: [&str; 4], scale: &str, bias: &str) -> Adapted {
     let product = n.emit("MatMulInteger", &operands, vec![]);
     let product = n.cast(&product, F32);
     if bias.is_empty() {
@@ -288,14 +288,14 @@ fn integer_product(n: &mut Rewrite<'_>, operands: [&str; 4], scale: &str, bias: 
     n.end("Add", &[&scaled, bias], vec![])
 }
 
-fn dynamic_quantize_matmul(n: &mut Rewrite<'_>) -> Adapted {
+fn dynamic_quantize_matmul(n: &mut NodeRewrite<'_>) -> Adapted {
     let [a, b, b_scale, b_zero, bias] = n.all();
     let [a, a_scale, a_zero] = n.emit_many("DynamicQuantizeLinear", &[&a], vec![]);
     let scale = n.emit("Mul", &[&a_scale, &b_scale], vec![]);
     integer_product(n, [&a, &b, &a_zero, &b_zero], &scale, &bias)
 }
 
-fn quantized_gemm(n: &mut Rewrite<'_>) -> Adapted {
+fn quantized_gemm(n: &mut NodeRewrite<'_>) -> Adapted {
     let [a, a_scale, a_zero, b, b_scale, b_zero, c, y_scale, y_zero] = n.all();
     let a = if n.int("transA", 0) != 0 { n.transposed(0)? } else { a };
     let b = if n.int("transB", 0) != 0 { n.transposed(3)? } else { b };
@@ -311,12 +311,12 @@ fn quantized_gemm(n: &mut Rewrite<'_>) -> Adapted {
     n.end("QuantizeLinear", &[&y, &y_scale, &y_zero], vec![])
 }
 
-fn quantized_concat(n: &mut Rewrite<'_>) -> Adapted {
+fn quantized_concat(n: &mut NodeRewrite<'_>) -> Adapted {
     let inputs = n.node.input.clone();
     let (Some([scale, zero]), Some(parts)) = (inputs.first_chunk(), inputs.get(2..)) else {
         return Err("the scale and the zero point of the result are missing".into());
     };
-    let part = |n: &mut Rewrite<'_>, part: &[String]| {
+    let part = |n: &mut NodeRewrite<'_>, part: &[String]| {
         let names: Vec<&str> = part.iter().map(String::as_str).collect();
         n.emit("DequantizeLinear", &names, vec![])
     };
@@ -327,7 +327,7 @@ fn quantized_concat(n: &mut Rewrite<'_>) -> Adapted {
     n.end("QuantizeLinear", &[&all, scale, zero], vec![])
 }
 
-fn quantized_mean(n: &mut Rewrite<'_>) -> Adapted {
+fn quantized_mean(n: &mut NodeRewrite<'_>) -> Adapted {
     let [x, scale, zero, y_scale, y_zero] = n.all();
     let axes = n.node.attribute.iter().find(|a| a.name == "axes").map(|a| a.ints.clone());
     let axes = axes.map_or(String::new(), |axes| n.list(&axes));
@@ -341,14 +341,14 @@ fn quantized_mean(n: &mut Rewrite<'_>) -> Adapted {
 const EPSILON: f32 = 1e-12;
 
 /// Makes the sum that is normalized the result `i`, if the node has that, and keeps the others up to `kept`.
-fn result_sum(n: &mut Rewrite<'_>, sum: &str, i: usize, kept: usize) {
+fn result_sum(n: &mut NodeRewrite<'_>, sum: &str, i: usize, kept: usize) {
     if let Some(name) = n.node.output.get(i).filter(|name| !name.is_empty()).cloned() {
         n.emit_as(&name, "Identity", &[sum], vec![]);
     }
     n.node.output.truncate(kept);
 }
 
-fn skip_normalization(n: &mut Rewrite<'_>, has_mean: bool) -> Adapted {
+fn skip_normalization(n: &mut NodeRewrite<'_>, has_mean: bool) -> Adapted {
     let [x, skip, gamma, fourth, fifth] = n.all();
     let (beta, bias) = if has_mean { (fourth, fifth) } else { (String::new(), fourth) };
     let epsilon = float_attr("epsilon", n.float("epsilon", EPSILON));
@@ -362,7 +362,7 @@ fn skip_normalization(n: &mut Rewrite<'_>, has_mean: bool) -> Adapted {
     }
 }
 
-fn embed_layer_normalization(n: &mut Rewrite<'_>) -> Adapted {
+fn embed_layer_normalization(n: &mut NodeRewrite<'_>) -> Adapted {
     let [ids, segments, words, positions, segment_table, gamma, beta, mask, at] = n.all();
     let epsilon = float_attr("epsilon", n.float("epsilon", EPSILON));
     let word = n.emit("Gather", &[&words, &ids], vec![]);
@@ -393,7 +393,7 @@ fn embed_layer_normalization(n: &mut Rewrite<'_>) -> Adapted {
     n.end("LayerNormalization", &[&sum, &gamma, &beta], vec![int_attr("axis", -1), epsilon])
 }
 
-fn rotary_embedding(n: &mut Rewrite<'_>) -> Adapted {
+fn rotary_embedding(n: &mut NodeRewrite<'_>) -> Adapted {
     let [x, at, cos, sin] = n.all();
     if n.rank(1)? != 2 {
         return Err("positions that are no matrix are not supported".into());
@@ -413,7 +413,7 @@ fn rotary_embedding(n: &mut Rewrite<'_>) -> Adapted {
 }
 
 /// Returns the summand of the scores for a mask of keys, `[B, T]`, in which 0 hides a key.
-fn summand_of_mask(n: &mut Rewrite<'_>, mask: &str) -> String {
+fn summand_of_mask(n: &mut NodeRewrite<'_>, mask: &str) -> String {
     let hidden = n.float("mask_filter_value", -10000.0);
     let mask = n.cast(mask, F32);
     let one = n.constant(&Tensor::scalar(1.0_f32));
@@ -424,7 +424,7 @@ fn summand_of_mask(n: &mut Rewrite<'_>, mask: &str) -> String {
 }
 
 /// Ends with the attention of queries, keys and values `[B, S, H * D]`.
-fn attention_of(n: &mut Rewrite<'_>, qkv: [&str; 3], mask: &str, past: [&str; 2]) -> Adapted {
+fn attention_of(n: &mut NodeRewrite<'_>, qkv: [&str; 3], mask: &str, past: [&str; 2]) -> Adapted {
     let heads = n.int("num_heads", 0);
     let mut attributes = vec![int_attr("q_num_heads", heads), int_attr("kv_num_heads", heads)];
     let scale = n.float("scale", 0.0);
@@ -438,7 +438,7 @@ fn attention_of(n: &mut Rewrite<'_>, qkv: [&str; 3], mask: &str, past: [&str; 2]
     n.end("Attention", &[q, k, v, mask, past[0], past[1]], attributes)
 }
 
-fn attention(n: &mut Rewrite<'_>) -> Adapted {
+fn attention(n: &mut NodeRewrite<'_>) -> Adapted {
     let [x, weights, bias, mask, past, summand] = n.all();
     if !past.is_empty() || n.node.attribute.iter().any(|a| a.name == "do_rotary" && a.i != 0) {
         return Err("past keys and rotary embeddings are not supported".into());
@@ -463,7 +463,7 @@ fn attention(n: &mut Rewrite<'_>) -> Adapted {
     attention_of(n, [&q, &k, &v], &mask, ["", ""])
 }
 
-fn multi_head_attention(n: &mut Rewrite<'_>) -> Adapted {
+fn multi_head_attention(n: &mut NodeRewrite<'_>) -> Adapted {
     let [q, k, v, bias, padding, summand, past_key, past_value] = n.all();
     if k.is_empty() || v.is_empty() || n.rank(0)? != 3 || n.rank(1)? != 3 || n.rank(2)? != 3 {
         return Err("packed or split queries, keys and values are not supported".into());
@@ -496,7 +496,7 @@ const BITS: i64 = 4;
 /// Zero point of packed weights that have none of their own.
 const MIDDLE: u8 = 8;
 
-fn matmul_n_bits(n: &mut Rewrite<'_>) -> Adapted {
+fn matmul_n_bits(n: &mut NodeRewrite<'_>) -> Adapted {
     let [a, b, scales, zeros, indices, bias] = n.all();
     let (bits, block) = (n.int("bits", 4), n.int("block_size", 0));
     let [rows, depth] = ["N", "K"].map(|name| n.int(name, 0));
@@ -529,7 +529,7 @@ fn matmul_n_bits(n: &mut Rewrite<'_>) -> Adapted {
 }
 
 /// Returns the elements of 4 bits of a tensor of bytes, low ones first, as bytes of a shape.
-fn unpacked(n: &mut Rewrite<'_>, bytes: &str, shape: &[i64]) -> String {
+fn unpacked(n: &mut NodeRewrite<'_>, bytes: &str, shape: &[i64]) -> String {
     let bytes = n.reshaped(bytes, &[-1, 1]);
     let [mask, shift] = [15_u8, 4].map(|byte| n.constant(&Tensor::scalar(byte)));
     let low = n.emit("BitwiseAnd", &[&bytes, &mask], vec![]);
@@ -538,7 +538,7 @@ fn unpacked(n: &mut Rewrite<'_>, bytes: &str, shape: &[i64]) -> String {
     n.reshaped(&both, shape)
 }
 
-impl Rewrite<'_> {
+impl NodeRewrite<'_> {
     /// Rejects results other than the first, in a range.
     fn only_absent(&self, range: std::ops::Range<usize>, otherwise: &str) -> Adapted {
         let are_absent = range.into_iter().all(|i| self.node.output.get(i).is_none_or(String::is_empty));

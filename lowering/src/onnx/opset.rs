@@ -5,7 +5,7 @@
 //! no row.
 
 use super::proto::{AttributeType, DataType, NodeProto};
-use super::rewrite::{Adapted, Rewrite, ValueFacts, float_attr, tensor_proto, value_attr};
+use super::rewrite::{Adapted, NodeRewrite, ValueFacts, float_attr, tensor_proto, value_attr};
 use super::tensor::dtype;
 use super::{is_standard, microsoft};
 use gradus_ir::tensor::Tensor;
@@ -13,7 +13,7 @@ use gradus_ir::tensor::Tensor;
 /// The newest supported version of the standard operators.
 pub const NEWEST: i64 = 28;
 
-type Adapt = fn(&mut Rewrite<'_>) -> Adapted;
+type Adapt = fn(&mut NodeRewrite<'_>) -> Adapted;
 
 /// All versions.
 const ANY: i64 = i64::MAX;
@@ -73,7 +73,7 @@ const ADAPTERS: &[(&[&str], i64, Adapt)] = &[
 /// # Errors
 /// The node is malformed, or has no counterpart in the newest version.
 pub fn modernize(node: NodeProto, version: i64, values: &dyn ValueFacts) -> Adapted<Vec<NodeProto>> {
-    let mut rewrite = Rewrite { node, before: Vec::new(), values };
+    let mut rewrite = NodeRewrite { node, before: Vec::new(), values };
     if !is_standard(&rewrite.node.domain) {
         microsoft::expand(&mut rewrite)?;
         rewrite.before.push(rewrite.node);
@@ -99,7 +99,7 @@ pub fn newest_name(op_type: &str, version: i64) -> &str {
 }
 
 /// Replaces the attributes `value_int`, `value_floats` and the like of a constant by `value`.
-fn constant(n: &mut Rewrite<'_>) -> Adapted {
+fn constant(n: &mut NodeRewrite<'_>) -> Adapted {
     let Some(a) = n.node.attribute.iter_mut().find(|a| a.name != "value") else { return Ok(()) };
     let (name, ints, floats) = (a.name.clone(), std::mem::take(&mut a.ints), std::mem::take(&mut a.floats));
     let tensor = match name.as_str() {
@@ -120,7 +120,7 @@ fn constant(n: &mut Rewrite<'_>) -> Adapted {
 const MAX_DATA_TYPE: i32 = DataType::Float6e3m2 as i32;
 
 /// Converts the attribute `to` of `Cast` from the name of a type, as before version 6, to its number.
-fn cast_by_name(n: &mut Rewrite<'_>) -> Adapted {
+fn cast_by_name(n: &mut NodeRewrite<'_>) -> Adapted {
     let Some(to) = n.take("to", AttributeType::String)? else { return Ok(()) };
     let word = String::from_utf8_lossy(&to.s).to_ascii_uppercase();
     let known = (1..=MAX_DATA_TYPE).find(|&n| {
@@ -131,7 +131,7 @@ fn cast_by_name(n: &mut Rewrite<'_>) -> Adapted {
 }
 
 /// Makes the old defaults explicit, which were rounded to four digits.
-fn selu(n: &mut Rewrite<'_>) -> Adapted {
+fn selu(n: &mut NodeRewrite<'_>) -> Adapted {
     for (name, f) in [("alpha", 1.6732), ("gamma", 1.0507)] {
         if !n.node.attribute.iter().any(|a| a.name == name) {
             n.node.attribute.push(float_attr(name, f));
@@ -141,7 +141,7 @@ fn selu(n: &mut Rewrite<'_>) -> Adapted {
 }
 
 /// Converts the order of the norm from a float.
-fn float_p(n: &mut Rewrite<'_>) -> Adapted {
+fn float_p(n: &mut NodeRewrite<'_>) -> Adapted {
     let Some(a) = n.take("p", AttributeType::Float)? else { return Ok(()) };
     if a.f.fract() != 0.0 || !(1.0..1024.0).contains(&a.f) {
         return Err(format!("attribute 'p': {} is not a supported order", a.f).into());
@@ -151,7 +151,7 @@ fn float_p(n: &mut Rewrite<'_>) -> Adapted {
 }
 
 /// Converts broadcasting at `axis`; today the second operand is aligned at the last dimension.
-fn broadcast(n: &mut Rewrite<'_>) -> Adapted {
+fn broadcast(n: &mut NodeRewrite<'_>) -> Adapted {
     let (axis, on) = (n.take_int("axis")?, n.take_int("broadcast")?);
     let Some(axis) = axis.filter(|_| on == Some(1)) else { return Ok(()) };
     let (a, b) = (n.rank(0)?, n.rank(1)?);
@@ -165,7 +165,7 @@ fn broadcast(n: &mut Rewrite<'_>) -> Adapted {
 }
 
 /// Converts a slope of rank 1, which was per channel and not per position of the last dimension.
-fn channel_slope(n: &mut Rewrite<'_>) -> Adapted {
+fn channel_slope(n: &mut NodeRewrite<'_>) -> Adapted {
     let (x, slope) = (n.rank(0)?, n.rank(1)?);
     if slope == 1 && x > 2 {
         n.append_dims(1, 1, x - 2);
@@ -174,7 +174,7 @@ fn channel_slope(n: &mut Rewrite<'_>) -> Adapted {
 }
 
 /// Converts scale and bias per group to scale and bias per channel.
-fn scale_per_group(n: &mut Rewrite<'_>) -> Adapted {
+fn scale_per_group(n: &mut NodeRewrite<'_>) -> Adapted {
     let groups = n.node.attribute.iter().find(|a| a.name == "num_groups").map_or(0, |a| a.i);
     let channels = n.values.shape(n.input(0)).and_then(|(dims, _)| dims.get(1).copied()).filter(|&c| c >= 0);
     let channels = channels.ok_or("the number of channels is needed, but not known")?;
@@ -190,7 +190,7 @@ fn scale_per_group(n: &mut Rewrite<'_>) -> Adapted {
 }
 
 /// Rejects statistics per position.
-fn spatial(n: &mut Rewrite<'_>) -> Adapted {
+fn spatial(n: &mut NodeRewrite<'_>) -> Adapted {
     match n.take_int("spatial")? {
         Some(0) => Err("statistics per position (spatial = 0) are not supported".into()),
         _ => Ok(()),
@@ -198,21 +198,21 @@ fn spatial(n: &mut Rewrite<'_>) -> Adapted {
 }
 
 /// Makes the number of equal parts explicit.
-fn count_outputs(n: &mut Rewrite<'_>) -> Adapted {
+fn count_outputs(n: &mut NodeRewrite<'_>) -> Adapted {
     if n.input(1).is_empty() {
         n.set_int("num_outputs", n.node.output.len() as i64);
     }
     Ok(())
 }
 
-fn slice(n: &mut Rewrite<'_>) -> Adapted {
+fn slice(n: &mut NodeRewrite<'_>) -> Adapted {
     n.ints_to_input("starts", 1)?;
     n.ints_to_input("ends", 2)?;
     n.ints_to_input("axes", 3)
 }
 
 /// Converts the flattening at `axis`, which equals the new semantics only for the last dimension.
-fn flattening(n: &mut Rewrite<'_>) -> Adapted {
+fn flattening(n: &mut NodeRewrite<'_>) -> Adapted {
     let axis = n.take_int("axis")?.unwrap_or(1);
     let rank = n.rank(0).ok();
     let last = axis == -1 || rank.is_some_and(|r| axis.checked_add(1) == Some(r as i64));
@@ -224,7 +224,7 @@ fn flattening(n: &mut Rewrite<'_>) -> Adapted {
 }
 
 /// Converts one factor attribute per spatial dimension.
-fn upsample_factors(n: &mut Rewrite<'_>) -> Adapted {
+fn upsample_factors(n: &mut NodeRewrite<'_>) -> Adapted {
     let height = n.take("height_scale", AttributeType::Float)?;
     let width = n.take("width_scale", AttributeType::Float)?;
     if let (Some(h), Some(w)) = (height, width) {
@@ -234,7 +234,7 @@ fn upsample_factors(n: &mut Rewrite<'_>) -> Adapted {
 }
 
 /// Makes the old coordinate transformation explicit and moves the factors from the second operand.
-fn resize_without_roi(n: &mut Rewrite<'_>) -> Adapted {
+fn resize_without_roi(n: &mut NodeRewrite<'_>) -> Adapted {
     if n.node.input.len() > 2 {
         return Err("takes at most 2 inputs before version 11".into());
     }
@@ -250,7 +250,7 @@ fn resize_without_roi(n: &mut Rewrite<'_>) -> Adapted {
 }
 
 /// Removes empty tensors that stand for absent operands, as required in version 11 and still produced.
-fn resize_without_empties(n: &mut Rewrite<'_>) -> Adapted {
+fn resize_without_empties(n: &mut NodeRewrite<'_>) -> Adapted {
     for i in 1..n.node.input.len() {
         if n.values.shape(n.input(i)).is_some_and(|(dims, _)| dims.contains(&0)) {
             n.node.input[i].clear();

@@ -17,13 +17,13 @@ pub trait ValueFacts {
 }
 
 /// A node under conversion.
-pub(super) struct Rewrite<'a> {
+pub(super) struct NodeRewrite<'a> {
     pub(super) node: NodeProto,
     pub(super) before: Vec<NodeProto>,
     pub(super) values: &'a dyn ValueFacts,
 }
 
-impl Rewrite<'_> {
+impl NodeRewrite<'_> {
     pub(super) fn take(&mut self, name: &str, kind: AttributeType) -> Adapted<Option<AttributeProto>> {
         let Some(i) = self.node.attribute.iter().position(|a| a.name == name) else { return Ok(None) };
         let attr = self.node.attribute.remove(i);

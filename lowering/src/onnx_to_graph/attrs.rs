@@ -51,26 +51,27 @@ pub(super) fn dim_params(input: &ValueInfoProto) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether two types are compatible: equal element types, and no differing known extents.
+/// Whether two types are compatible: alike, and no differing known extents.
 pub(super) fn compatible(ctx: &Context, a: Type, b: Type) -> bool {
-    let elements = [a, b].map(|ty| SequenceType::element_of(ctx, ty));
-    if let [Some(a), Some(b)] = elements {
-        return compatible(ctx, a, b);
-    }
-    let dims = match (ctx.shape(a), ctx.shape(b)) {
-        (Some(a), Some(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(x, y)| x == y || *x == DYNAMIC || *y == DYNAMIC)
+    let [x, y] = [a, b].map(|ty| tensor_of(ctx, ty));
+    let fit = match (ctx.shape(x), ctx.shape(y)) {
+        (Some(x), Some(y)) => {
+            x.len() == y.len() && x.iter().zip(y).all(|(x, y)| x == y || *x == DYNAMIC || *y == DYNAMIC)
         }
         _ => true,
     };
-    dims && elements == [None, None] && ctx.element_type(a) == ctx.element_type(b)
+    fit && are_alike(ctx, a, b)
 }
 
 /// Whether two types are of tensors, or of sequences of tensors, with the same elements.
 pub(super) fn are_alike(ctx: &Context, a: Type, b: Type) -> bool {
-    let elements = [a, b].map(|ty| SequenceType::element_of(ctx, ty));
-    let [x, y] = [elements[0].unwrap_or(a), elements[1].unwrap_or(b)];
-    elements[0].is_some() == elements[1].is_some() && ctx.element_type(x) == ctx.element_type(y)
+    let [x, y] = [a, b].map(|ty| tensor_of(ctx, ty));
+    (x == a) == (y == b) && ctx.element_type(x) == ctx.element_type(y)
+}
+
+/// Returns the type of the elements of a sequence; another type itself.
+fn tensor_of(ctx: &Context, ty: Type) -> Type {
+    SequenceType::element_of(ctx, ty).unwrap_or(ty)
 }
 
 /// Returns the tensor as an attribute that shares its bytes.

@@ -1,7 +1,7 @@
 //! The graphs that nodes run, as regions.
 
 use super::scope::GraphScope;
-use super::{Importer, Stop, attrs};
+use super::{Importer, Stop};
 use crate::onnx::inline::{Body, VersionedNode};
 use crate::onnx::proto::ValueInfoProto;
 use gradus_dialects::arith;
@@ -99,8 +99,7 @@ impl<'a> Importer<'a> {
 
     /// Returns a tensor of one element as an input of a graph: of rank 0, unless the model states another.
     pub(super) fn input_of(&mut self, block: Block, element: Value, input: Option<&ValueInfoProto>, loc: Loc) -> Value {
-        let stated = input.and_then(|input| input.r#type.as_ref());
-        let stated = stated.and_then(|ty| attrs::value_type(&self.ctx, ty, &[]).ok());
+        let stated = self.stated_type(input.and_then(|input| input.r#type.as_ref()));
         let rank = stated.and_then(|ty| self.ctx.shape(ty)).map_or(0, <[i64]>::len).min(1);
         let ty = self.ctx.tensor_type(&[1][..rank], self.module.value_type(element));
         let b = &mut Builder::at_end(&mut self.module, block);

@@ -16,7 +16,7 @@ use gradus_networks::graph::{
 use gradus_reference_kernels::shape::normalize_axis;
 
 /// A value that the iterations of a loop yield, apart from variables.
-struct Collected {
+struct CollectedOutput {
     /// Whether later values come first.
     is_reversed: bool,
     /// The axis along which values are concatenated; they stay a sequence without one.
@@ -36,11 +36,11 @@ struct LoopPlan<'a> {
     skipped: usize,
     /// The initial values of the variables.
     initial: Vec<Value>,
-    collected: Vec<Collected>,
+    collected: Vec<CollectedOutput>,
 }
 
 /// The values that a body reads.
-struct Iteration<'v> {
+struct LoopIteration<'v> {
     block: Block,
     /// The number of the iteration, of type `index`.
     number: Value,
@@ -50,7 +50,7 @@ struct Iteration<'v> {
 }
 
 /// Returns the inputs of a body for an iteration.
-type Enter<'a, 'f> = &'f mut dyn FnMut(&mut Importer<'a>, &Iteration<'_>) -> Result<Vec<Value>, Stop>;
+type Enter<'a, 'f> = &'f mut dyn FnMut(&mut Importer<'a>, &LoopIteration<'_>) -> Result<Vec<Value>, Stop>;
 
 /// The predicate of `arith.cmpi` for less, signed.
 const SLT: i64 = 2;
@@ -82,11 +82,11 @@ pub(super) fn repeat<'a>(i: &mut Importer<'a>, node: &'a VersionedNode, loc: Loc
         Some(first) => Some(i.element_in(block, first, loc)),
         None => Some(i.bit_in(block, true, loc)),
     };
-    let collected = (0..collected).map(|_| Collected { is_reversed: false, axis: Some(0) }).collect();
+    let collected = (0..collected).map(|_| CollectedOutput { is_reversed: false, axis: Some(0) }).collect();
     let plan = LoopPlan { body, loc, count, condition, skipped: 1, initial, collected };
     let [number, flag] = [&body.graph.input[0], &body.graph.input[1]];
     let results = i.import_loop(&plan, &mut |i, iteration| {
-        let Iteration { block, .. } = *iteration;
+        let LoopIteration { block, .. } = *iteration;
         let n = i.i64_of(block, iteration.number, loc);
         let bit = iteration.condition.unwrap_or_else(|| i.bit_in(block, true, loc));
         let leading = [i.input_of(block, n, Some(number), loc), i.input_of(block, bit, Some(flag), loc)];
@@ -116,14 +116,14 @@ pub(super) fn scan<'a>(i: &mut Importer<'a>, node: &'a VersionedNode, loc: Loc) 
     let axes = scanned.iter().enumerate().map(|(k, &value)| i.axis_of(value, list("scan_input_axes", k)));
     let axes = axes.collect::<Result<Vec<_>, _>>()?;
     let count = i.extent(block, scanned[0], axes[0], loc);
-    let collected = (0..collected).map(|k| Collected {
+    let collected = (0..collected).map(|k| CollectedOutput {
         is_reversed: list("scan_output_directions", k) == 1,
         axis: Some(list("scan_output_axes", k)),
     });
     let (initial, collected) = (initial.to_vec(), collected.collect());
     let plan = LoopPlan { body, loc, count, condition: None, skipped: 0, initial, collected };
     let results = i.import_loop(&plan, &mut |i, iteration| {
-        let Iteration { block, number, .. } = *iteration;
+        let LoopIteration { block, number, .. } = *iteration;
         let mut inputs = iteration.variables.to_vec();
         for (k, &value) in scanned.iter().enumerate() {
             let number = match list("scan_input_directions", k) {
@@ -152,7 +152,7 @@ pub(super) fn map<'a>(i: &mut Importer<'a>, node: &'a VersionedNode, loc: Loc) -
     }
     let length = SequenceLengthOp::build(&mut i.builder(), loc, first, &[]).length(&i.module);
     let count = i.index_of(block, length, loc);
-    let collected = body.graph.output.iter().map(|_| Collected { is_reversed: false, axis: None }).collect();
+    let collected = body.graph.output.iter().map(|_| CollectedOutput { is_reversed: false, axis: None }).collect();
     let plan = LoopPlan { body, loc, count, condition: None, skipped: 0, initial: Vec::new(), collected };
     let results = i.import_loop(&plan, &mut |i, iteration| {
         let at = i.scalar(iteration.block, iteration.number, loc);
@@ -215,26 +215,25 @@ impl<'a> Importer<'a> {
     /// Imports a loop. Returns the last values of its variables, and the collected ones.
     fn import_loop(&mut self, plan: &LoopPlan<'a>, enter: Enter<'a, '_>) -> Result<Vec<Value>, Stop> {
         let mut types: Vec<Type> = plan.initial.iter().map(|&v| self.module.value_type(v)).collect();
+        let outer = self.scopes.last().block;
+        let before = self.module.last_op(outer);
         for attempt in 0.. {
             let empty: Vec<Value> = plan.collected.iter().map(|_| self.empty_sequence(plan.loc)).collect();
             let shell = self.shell(plan, &types, &empty);
             let args = self.module.block_args(shell.block)[shell.leading.max(1)..].to_vec();
-            let (variables, sequences) = args.split_at(types.len());
             let (block, number, condition) = (shell.block, shell.number, shell.condition);
-            let inputs = enter(self, &Iteration { block, number, condition, variables })?;
+            let inputs = enter(self, &LoopIteration { block, number, condition, variables: &args[..types.len()] })?;
             let outputs = self.within(plan.body, block, &inputs)?;
             let next = &outputs[plan.skipped..plan.skipped + types.len()];
             let general = self.general_types(&types, next, attempt < MAX_PRECISE)?;
             if general == types {
-                let collected = &outputs[plan.skipped + types.len()..];
                 self.close(plan, &shell, &types, &outputs);
-                self.type_sequences(&shell, &empty, sequences, collected)?;
+                self.type_sequences(&shell, &empty, &outputs[plan.skipped + types.len()..])?;
                 return self.loop_results(plan, &shell, types.len());
             }
-            self.module.erase_op(shell.op);
-            empty.iter().filter_map(|&v| self.module.defining_op(v)).collect::<Vec<_>>().into_iter().for_each(|op| {
-                self.module.erase_op(op);
-            });
+            while let Some(made) = self.module.last_op(outer).filter(|&op| Some(op) != before) {
+                self.module.erase_op(made);
+            }
             types = general;
         }
         Err(Stop::Reported)
@@ -331,36 +330,21 @@ impl<'a> Importer<'a> {
         scf::YieldOp::build(&mut Builder::at_end(&mut self.module, block), loc, &yielded, &[]);
     }
 
-    /// Gives the sequences of a loop the types of the collected values.
-    fn type_sequences(
-        &mut self,
-        shell: &LoopShell,
-        empty: &[Value],
-        sequences: &[Value],
-        collected: &[Value],
-    ) -> Result<(), Stop> {
-        let results: Vec<Value> = self.module.results(shell.op).collect();
-        let results = &results[results.len() - empty.len()..];
-        let before: Vec<Value> = match shell.leading {
-            0 => Vec::new(),
-            _ => self.module.regions(shell.op).first().and_then(|&region| self.module.entry(region)).map_or(
-                Vec::new(),
-                |block| {
-                    let args = self.module.block_args(block);
-                    args[args.len() - empty.len()..].to_vec()
-                },
-            ),
-        };
-        let end = self.module.last_op(shell.block).ok_or(Stop::Reported)?;
-        let inserted = self.module.operands(end)[self.module.operands(end).len() - empty.len()..].to_vec();
+    /// Gives the sequences of a loop the types of the collected values. They come last wherever the loop carries values.
+    fn type_sequences(&mut self, shell: &LoopShell, empty: &[Value], collected: &[Value]) -> Result<(), Stop> {
+        let (m, end) = (&self.module, self.module.last_op(shell.block).ok_or(Stop::Reported)?);
+        let mut carried = vec![empty.to_vec(), m.operands(end).to_vec(), m.results(shell.op).collect()];
+        let blocks = m.regions(shell.op).iter().filter_map(|&region| m.entry(region));
+        carried.extend(blocks.map(|block| m.block_args(block).to_vec()));
         for (k, &value) in collected.iter().enumerate() {
             let element = self.module.value_type(value);
             if SequenceType::element_of(&self.ctx, element).is_some() {
                 return Err("sequences of sequences are not supported".into());
             }
             let ty = SequenceType::of(&self.ctx, element);
-            let all = [empty[k], sequences[k], inserted[k], results[k]].into_iter().chain(before.get(k).copied());
-            all.for_each(|v| self.module.set_value_type(v, ty));
+            for values in &carried {
+                self.module.set_value_type(values[values.len() - collected.len() + k], ty);
+            }
             let dtype = self.ctx.type_attr(self.ctx.element_type(element));
             if let Some(op) = self.module.defining_op(empty[k]) {
                 self.module.set_attr(op, "dtype", Some(dtype));

@@ -221,7 +221,7 @@ impl<'a> Importer<'a> {
 
     /// Returns the type that the model states for a value.
     fn stated(&self, name: &str) -> Option<Type> {
-        attrs::value_type(&self.ctx, self.scopes.declared(name)?, &self.options.dims).ok()
+        self.stated_type(self.scopes.declared(name))
     }
 
     /// Assigns operands to declared groups by position; an optional operand may be omitted at the end or by an empty

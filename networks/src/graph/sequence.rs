@@ -44,9 +44,9 @@ impl SequenceType {
 
 /// The value of a sequence.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Sequence(pub Vec<Tensor>);
+pub struct TensorSequence(pub Vec<Tensor>);
 
-impl fmt::Display for Sequence {
+impl fmt::Display for TensorSequence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("[")?;
         for (i, tensor) in self.0.iter().enumerate() {
@@ -65,7 +65,7 @@ fn is_of(ctx: &Context, tensor: &Tensor, ty: Type) -> bool {
 
 fn contains(params: &ParamArgs<'_>, value: &Datum) -> bool {
     let Some(element) = params.ty("element") else { return false };
-    value.as_own::<Sequence>().is_ok_and(|s| s.0.iter().all(|tensor| is_of(params.ctx, tensor, element)))
+    value.as_own::<TensorSequence>().is_ok_and(|s| s.0.iter().all(|tensor| is_of(params.ctx, tensor, element)))
 }
 
 /// Most elements, and largest open extent, of sequences that are drawn.
@@ -75,7 +75,7 @@ fn draw(params: &ParamArgs<'_>, random: &mut Random) -> Datum {
     let ctx = params.ctx;
     let element = params.ty("element").unwrap_or(Type::NONE);
     let (Some(dtype), shape) = (ctx.dtype(ctx.element_type(element)), ctx.shape(element)) else {
-        return Datum::own(Sequence::default());
+        return Datum::own(TensorSequence::default());
     };
     let mut tensor = || {
         let extent = |&d: &i64| infer::known(d).unwrap_or_else(|| random.below(MAX_DRAWN) as usize);
@@ -85,13 +85,13 @@ fn draw(params: &ParamArgs<'_>, random: &mut Random) -> Datum {
         kernels::cast(&Tensor::from_vec(&shape, numbers), dtype).ok()
     };
     let tensors = (0..MAX_DRAWN / 2).filter_map(|_| tensor()).collect();
-    Datum::own(Sequence(tensors))
+    Datum::own(TensorSequence(tensors))
 }
 
 /// Returns the value of a sequence operand, which is the first.
 fn sequence(data: &[Datum]) -> Result<&[Tensor], Trap> {
     let first = data.first().ok_or_else(|| Trap::unsupported("a sequence is needed"))?;
-    Ok(&first.as_own::<Sequence>()?.0)
+    Ok(&first.as_own::<TensorSequence>()?.0)
 }
 
 /// Returns the type of the elements of the operand `input_sequence`.
@@ -108,14 +108,6 @@ fn of_all(ctx: &Context, types: impl IntoIterator<Item = Type>) -> infer::Types 
         all = general(ctx, all, ty).ok_or("requires elements of the same element type")?;
     }
     Ok(vec![SequenceType::of(ctx, all)])
-}
-
-/// Returns the place in a sequence of `len` elements of a position, which is below `limit`.
-fn place(position: i64, len: usize, limit: usize) -> Result<usize, Trap> {
-    let from_end = || usize::try_from(position.unsigned_abs()).ok().and_then(|back| len.checked_sub(back));
-    let at = if position < 0 { from_end() } else { usize::try_from(position).ok() };
-    let outside = || Violation::from(format!("position {position} of a sequence of {len}"));
-    Ok(at.filter(|&at| at < limit).ok_or_else(outside)?)
 }
 
 /// Sequence of the given tensors.
@@ -141,7 +133,7 @@ fn construct(_: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     if tensors.iter().any(|tensor| tensor.dtype() != first.dtype()) {
         return Err(Violation::from("a sequence of tensors of several element types").into());
     }
-    Ok(vec![Datum::own(Sequence(tensors))])
+    Ok(vec![Datum::own(TensorSequence(tensors))])
 }
 
 /// Empty sequence.
@@ -156,7 +148,7 @@ fn construct(_: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     format = "attr-dict `:` functional-type(operands, results)",
     infer = infer_empty,
     verify = verify_empty,
-    eval = |_, _| Ok(vec![Datum::own(Sequence::default())])
+    eval = |_, _| Ok(vec![Datum::own(TensorSequence::default())])
 )]
 pub struct SequenceEmptyOp {
     /// Element type; f32 when absent.
@@ -239,7 +231,7 @@ pub struct SequenceAtOp {
 
 fn at(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let (all, position) = (sequence(data)?, Inputs::new(args, data).int("position")?);
-    let at = place(position.unwrap_or(-1), all.len(), all.len())?;
+    let at = kernels::resolve(position.unwrap_or(-1), all.len())?;
     Ok(vec![Datum::Tensor(all[at].clone())])
 }
 
@@ -260,8 +252,8 @@ pub struct SequenceEraseOp {
 
 fn erase(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let (mut all, position) = (sequence(data)?.to_vec(), Inputs::new(args, data).int("position")?);
-    all.remove(place(position.unwrap_or(-1), all.len(), all.len())?);
-    Ok(vec![Datum::own(Sequence(all))])
+    all.remove(kernels::resolve(position.unwrap_or(-1), all.len())?);
+    Ok(vec![Datum::own(TensorSequence(all))])
 }
 
 /// Sequence with one more element, before the position; at the end when none is given.
@@ -287,10 +279,12 @@ fn infer_insert(args: &OpArgs<'_>) -> infer::Types {
 
 fn insert(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let (i, mut all) = (Inputs::new(args, data), sequence(data)?.to_vec());
-    let len = all.len();
-    let at = i.int("position")?.map_or(Ok(len), |position| place(position, len, len + 1))?;
+    let at = match i.int("position")? {
+        Some(position) if usize::try_from(position) != Ok(all.len()) => kernels::resolve(position, all.len())?,
+        _ => all.len(),
+    };
     all.insert(at, i.get("tensor")?.clone());
-    Ok(vec![Datum::own(Sequence(all))])
+    Ok(vec![Datum::own(TensorSequence(all))])
 }
 
 /// Number of elements of a sequence.
@@ -416,7 +410,7 @@ fn split(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     if args.opt_operand("split").is_none() && !args.flag("keepdims") {
         parts = parts.iter().map(|part| kernels::squeeze(part, Some(&[axis]))).collect::<Result<_, _>>()?;
     }
-    Ok(vec![Datum::own(Sequence(parts))])
+    Ok(vec![Datum::own(TensorSequence(parts))])
 }
 
 /// Types of this file.

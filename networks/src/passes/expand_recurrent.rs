@@ -39,8 +39,8 @@ the layer is rounded once.
 
 # Refuses
 
-Layers with lengths of sequences, with activation functions other than sigmoid, tanh and relu, whose operands do not fit each other, of unknown sizes of inputs or hidden states, or
-without an initial state for a batch of unknown extent. A remark names the layer.
+Layers with lengths of sequences, with activation functions other than sigmoid, tanh and relu, whose operands do not fit each other, of unknown
+sizes of inputs or hidden states, or without an initial state for a batch of unknown extent. A remark names the layer.
 
 # Cost
 
@@ -160,9 +160,9 @@ impl LayerPlan {
         let (loc, types) = (m.loc(op), m.results(op).map(|v| m.value_type(v)).collect::<Vec<_>>());
         let elem = m.ctx.element_type(m.value_type(self.x));
         let needs_all = m.results(op).next().is_some_and(|v| !m.is_unused(v));
-        let mut e = Emitter { b: Builder::before(m, op), loc, elem };
+        let mut e = LayerEmitter { b: Builder::before(m, op), loc, elem };
         let x = if self.attrs.batch_first { e.transpose(self.x, &[1, 0, 2]) } else { self.x };
-        let parts: Vec<Direction> =
+        let parts: Vec<DirectionResults> =
             (0..self.attrs.reversed.len()).map(|d| self.direction(&mut e, x, d, needs_all)).collect();
         let all: Option<Vec<Value>> = parts.iter().map(|part| part.all).collect();
         let all = all.map(|all| e.stack(&all, 1));
@@ -170,7 +170,7 @@ impl LayerPlan {
             let states: Option<Vec<Value>> = parts.iter().map(|part| part.last.get(k).copied()).collect();
             states.map(|states| e.stack(&states, 0))
         });
-        let ordered = |e: &mut Emitter<'_>, value: Option<Value>, perm: &[i64]| {
+        let ordered = |e: &mut LayerEmitter<'_>, value: Option<Value>, perm: &[i64]| {
             value.map(|v| if self.attrs.batch_first { e.transpose(v, perm) } else { v })
         };
         let all = ordered(&mut e, all, &[2, 0, 1, 3]);
@@ -187,7 +187,7 @@ impl LayerPlan {
     }
 
     /// Emits one direction.
-    fn direction(&self, e: &mut Emitter<'_>, x: Value, d: usize, needs_all: bool) -> Direction {
+    fn direction(&self, e: &mut LayerEmitter<'_>, x: Value, d: usize, needs_all: bool) -> DirectionResults {
         let (d, n) = (d as i64, self.hidden);
         let gates = self.attrs.cell.gates() as i64;
         let [w, r] = [self.w, self.r].map(|weights| {
@@ -243,12 +243,12 @@ impl LayerPlan {
     /// Emits the steps one after the other.
     fn unrolled(
         &self,
-        e: &mut Emitter<'_>,
+        e: &mut LayerEmitter<'_>,
         cell: &Cell<'_>,
         inputs: Value,
         mut states: Vec<Value>,
         is_reversed: bool,
-    ) -> Direction {
+    ) -> DirectionResults {
         let mut all = Vec::new();
         for k in 0..self.steps {
             let step = e.part(inputs, 0, if is_reversed { self.steps - 1 - k } else { k });
@@ -258,19 +258,19 @@ impl LayerPlan {
         if is_reversed {
             all.reverse();
         }
-        Direction { all: Some(e.stack(&all, 0)), last: states }
+        DirectionResults { all: Some(e.stack(&all, 0)), last: states }
     }
 
     /// Emits the steps as a loop.
     fn looped(
         &self,
-        e: &mut Emitter<'_>,
+        e: &mut LayerEmitter<'_>,
         cell: &Cell<'_>,
         inputs: Value,
         states: &[Value],
         is_reversed: bool,
         needs_all: bool,
-    ) -> Direction {
+    ) -> DirectionResults {
         let loc = e.loc;
         let [zero, one] = [0, 1].map(|n| e.index(n));
         let count = match self.steps {
@@ -290,7 +290,7 @@ impl LayerPlan {
         let block = m.add_block(made.region(m));
         let number = m.add_block_arg(block, Type::INDEX, loc);
         let args: Vec<Value> = types.iter().map(|&ty| m.add_block_arg(block, ty, loc)).collect();
-        let mut inner = Emitter { b: Builder::at_end(m, block), loc, elem: e.elem };
+        let mut inner = LayerEmitter { b: Builder::at_end(m, block), loc, elem: e.elem };
         let number = if is_reversed { inner.counted_back(count, one, number) } else { number };
         let step = inner.row(inputs, number);
         let next = cell.step(&mut inner, step, &args[..states.len()]);
@@ -310,12 +310,12 @@ impl LayerPlan {
             let ty = e.b.module.ctx.tensor_type(&shape, e.elem);
             e.cast(value, ty)
         });
-        Direction { all, last: results[..states.len()].to_vec() }
+        DirectionResults { all, last: results[..states.len()].to_vec() }
     }
 }
 
 /// The results of a direction.
-struct Direction {
+struct DirectionResults {
     /// The hidden states of all steps, `[T, B, H]`, if they are needed.
     all: Option<Value>,
     /// The last hidden state, and for LSTM the last cell state, `[B, H]`.
@@ -338,7 +338,7 @@ struct Cell<'a> {
 
 impl Cell<'_> {
     /// Emits a step from its inputs, `[B, G * H]`, and the states before.
-    fn step(&self, e: &mut Emitter<'_>, inputs: Value, states: &[Value]) -> Vec<Value> {
+    fn step(&self, e: &mut LayerEmitter<'_>, inputs: Value, states: &[Value]) -> Vec<Value> {
         match self.kind {
             RecurrentCell::Rnn => {
                 let product = e.matmul(states[0], self.recurrence);
@@ -350,7 +350,7 @@ impl Cell<'_> {
         }
     }
 
-    fn gru(&self, e: &mut Emitter<'_>, inputs: Value, h: Value, is_late: bool) -> Value {
+    fn gru(&self, e: &mut LayerEmitter<'_>, inputs: Value, h: Value, is_late: bool) -> Value {
         let n = self.hidden;
         let [early, late] = [(0, 2 * n), (2 * n, 3 * n)].map(|(first, end)| e.slice(self.recurrence, 1, first, end));
         let product = e.matmul(h, early);
@@ -374,12 +374,12 @@ impl Cell<'_> {
         e.add(new, old)
     }
 
-    fn lstm(&self, e: &mut Emitter<'_>, inputs: Value, [h, c]: [Value; 2], input_forget: bool) -> Vec<Value> {
+    fn lstm(&self, e: &mut LayerEmitter<'_>, inputs: Value, [h, c]: [Value; 2], input_forget: bool) -> Vec<Value> {
         let n = self.hidden;
         let product = e.matmul(h, self.recurrence);
         let all = e.add(inputs, product);
         let [i, o, f, g] = [0, 1, 2, 3].map(|k| e.slice(all, 1, k * n, (k + 1) * n));
-        let with_cell = |e: &mut Emitter<'_>, gate: Value, k: usize, c: Value| match self.peepholes {
+        let with_cell = |e: &mut LayerEmitter<'_>, gate: Value, k: usize, c: Value| match self.peepholes {
             Some(weights) => {
                 let term = e.mul(weights[k], c);
                 e.add(gate, term)
@@ -404,7 +404,7 @@ impl Cell<'_> {
     }
 
     /// Emits 1 - f(x), where `value` is f(x): of a sigmoid as that of -x, which is not rounded where f(x) is close to 1.
-    fn complement(&self, e: &mut Emitter<'_>, x: Value, value: Value) -> Value {
+    fn complement(&self, e: &mut LayerEmitter<'_>, x: Value, value: Value) -> Value {
         if self.activations[0].name == "sigmoid" {
             let negative = e.neg(x);
             return self.activated(e, negative, 0);
@@ -414,7 +414,7 @@ impl Cell<'_> {
     }
 
     /// Emits activation function `k` of a clipped value.
-    fn activated(&self, e: &mut Emitter<'_>, x: Value, k: usize) -> Value {
+    fn activated(&self, e: &mut LayerEmitter<'_>, x: Value, k: usize) -> Value {
         let x = match self.clip {
             Some(clip) => {
                 let [low, high] = [-clip, clip].map(|bound| e.filled(&[], bound));
@@ -433,7 +433,7 @@ impl Cell<'_> {
 }
 
 /// Emits ops on tensors.
-struct Emitter<'m> {
+struct LayerEmitter<'m> {
     b: Builder<'m>,
     loc: Loc,
     elem: Type,
@@ -448,7 +448,7 @@ macro_rules! emit {
     )* };
 }
 
-impl Emitter<'_> {
+impl LayerEmitter<'_> {
     emit! {
         matmul(a, b) MatMulOp;
         add(a, b) AddOp;
