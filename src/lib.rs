@@ -14,6 +14,7 @@ pub mod expected;
 mod interrupt;
 
 mod io;
+mod open_shapes;
 mod pass_flags;
 pub mod prelude;
 mod print_flags;
@@ -25,6 +26,8 @@ mod roundtrip;
 pub mod runline;
 #[cfg_attr(not(feature = "saturate"), path = "no_saturation.rs")]
 mod saturation;
+#[cfg(feature = "cpu")]
+pub mod specialized;
 pub mod split;
 #[cfg(feature = "cpu")]
 mod stopwatch;

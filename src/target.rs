@@ -12,7 +12,7 @@ use gradus_cost::{Machine, load_machine, loaded_machine};
 use gradus_ir::declarations::{DeclarationError, Declared};
 use gradus_ir::diag::hint;
 use gradus_ir::pass::{IrPrinting, PassEvent, Pipeline, RunOptions, Watch};
-use gradus_ir::{Context, Module};
+use gradus_ir::{Context, Module, verify};
 #[cfg(feature = "cpu")]
 use gradus_runtime::artifact::CompiledFor;
 use gradus_targets::Target;
@@ -53,8 +53,42 @@ pub fn precision_arg(tool: &Tool) -> impl Iterator<Item = Arg> {
     (!names.is_empty()).then(|| arg.value_parser(PossibleValuesParser::new(names))).into_iter()
 }
 
-/// The precision that a command line chooses.
-struct ChosenPrecision(String);
+/// What a command line chooses for compilation, besides the machine.
+#[derive(Clone, Default)]
+struct CompileSettings {
+    /// The precision of networks of f32.
+    precision: Option<String>,
+    /// The target for which forms of products are measured.
+    tuned: Option<&'static Target>,
+}
+
+impl CompileSettings {
+    /// Adds the settings to a context.
+    fn add_to(self, tool: &Tool, ctx: &Context) -> Result<(), Failure> {
+        #[cfg(feature = "cpu")]
+        if let Some(target) = self.tuned {
+            Stopwatch::new(tool, target)?.tune(ctx);
+        }
+        ctx.extend(self);
+        Ok(())
+    }
+}
+
+/// Returns the precision that a command line chooses.
+fn precision(ctx: &Context) -> Option<&str> {
+    ctx.extension::<CompileSettings>()?.precision.as_deref()
+}
+
+/// Creates a context with the machine and the settings of another one.
+#[cfg(feature = "cpu")]
+pub fn context_like(tool: &Tool, ctx: &Context) -> Result<Arc<Context>, Failure> {
+    let new = tool.context();
+    if let Some(machine) = loaded_machine(ctx) {
+        load_machine(&new, machine.clone());
+    }
+    ctx.extension::<CompileSettings>().cloned().unwrap_or_default().add_to(tool, &new)?;
+    Ok(new)
+}
 
 /// Returns the value of an argument that not all commands have.
 fn argument<'a>(matches: &'a ArgMatches, name: &str) -> Option<&'a str> {
@@ -73,14 +107,13 @@ pub fn context(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> 
         let machine = read_machine(tool, &ctx, path, streams)?;
         load_machine(&ctx, machine);
     }
-    #[cfg(feature = "cpu")]
-    if matches!(matches.try_get_one("tune"), Ok(Some(true))) {
-        let target = named(tool, matches)?.ok_or_else(|| Failure::Usage("--tune needs --target".into()))?;
-        Stopwatch::new(tool, target)?.tune(&ctx);
+    let is_tuned = matches!(matches.try_get_one("tune"), Ok(Some(true)));
+    let tuned = if is_tuned { named(tool, matches)? } else { None };
+    if is_tuned && tuned.is_none() {
+        return Err(Failure::Usage("--tune needs --target".into()));
     }
-    if let Some(name) = argument(matches, "precision") {
-        ctx.extend(ChosenPrecision(name.to_owned()));
-    }
+    let precision = argument(matches, "precision").map(str::to_owned);
+    CompileSettings { precision, tuned }.add_to(tool, &ctx)?;
     Ok(ctx)
 }
 
@@ -101,7 +134,7 @@ pub fn machine(
 
 /// Checks that the machine description of a command line is that of the target.
 pub fn check_machine(ctx: &Context, target: Option<&Target>) -> Result<(), Failure> {
-    if target.is_none() && ctx.extension::<ChosenPrecision>().is_some() {
+    if target.is_none() && precision(ctx).is_some() {
         return Err(Failure::Usage("--precision needs a target: give --target".into()));
     }
     match (loaded_machine(ctx), target) {
@@ -138,8 +171,8 @@ impl Tool {
     /// Returns the pipeline of a target for the machine of a context.
     pub(crate) fn target_pipeline(&self, target: &Target, ctx: &Context) -> Result<Pipeline, String> {
         let machine = target.cost.machine(ctx)?;
-        let text = match ctx.extension::<ChosenPrecision>() {
-            Some(chosen) => target.pipeline_in(&machine, &chosen.0),
+        let text = match precision(ctx) {
+            Some(precision) => target.pipeline_in(&machine, precision),
             None => target.pipeline(&machine),
         }?;
         Pipeline::parse(&text, &self.passes).map_err(|e| format!("the pipeline of target '{}': {e}", target.cost.name))
@@ -170,7 +203,7 @@ pub fn compile(
 }
 
 /// Runs a pipeline on the only program of its context, with dumps between its passes. Constants that the program no longer
-/// uses are freed. Returns the refused ops.
+/// uses are freed. The result is verified, not what is between passes. Returns the refused ops.
 pub fn run_pipeline(
     mut pipeline: Pipeline,
     m: &mut Module,
@@ -192,9 +225,10 @@ pub fn run_pipeline(
         passed.module.ctx.release_unused_constants(passed.module);
         Ok(())
     }));
-    let done = pipeline.run(m, &RunOptions { printing, ..RunOptions::default() }, &mut watch);
+    let done = pipeline.run(m, &RunOptions { printing, verify_each: false, ..RunOptions::default() }, &mut watch);
     drop(watch);
     done.map_err(|_| report(&m.ctx, &said, streams))?;
+    verify(m).map_err(|errors| report(&m.ctx, &errors, streams))?;
     unwritten.map_or_else(|| Ok(Refusals::of(said)), Err)
 }
 
@@ -217,7 +251,7 @@ pub fn compiled_for(
     found: &CompiledFor,
     requested: Option<&Target>,
 ) -> Result<&'static Target, Failure> {
-    if ctx.extension::<ChosenPrecision>().is_some() {
+    if precision(ctx).is_some() {
         return Err(Failure::Usage(format!("'{file}' is compiled: --precision must be given to 'compile'")));
     }
     let name = &found.target;

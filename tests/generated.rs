@@ -7,12 +7,11 @@ use gradus::generate::campaign::{self, Campaign, CampaignStatistics, FuzzFailure
 use gradus::generate::coverage::InsertionStatistics;
 use gradus::generate::programs::FAMILIES;
 use gradus::generate::{Library, Limits, grow};
-use gradus::ir::diag::Refused;
 use gradus::ir::pass::{PassEvent, Pipeline, RunOptions, Watch};
 use gradus::ir::random::Random;
 use gradus::ir::rules::{RuleGroup, rule};
 use gradus::ir::{
-    Diagnostic, Dialect, Loc, Module, Op, OpDecl, OpInfo, OpName, PassInfo, PrintOptions, Traits, parse_module, verify,
+    Diagnostic, Dialect, Loc, Module, Op, OpDecl, OpInfo, PassInfo, PrintOptions, Traits, parse_module, verify,
 };
 use gradus::lowering::{graph_to_addr, sparse_to_x64};
 use gradus::networks::sparse::MatMulOp;
@@ -266,12 +265,12 @@ fn refused_ops_have_a_reason() {
         let (mut num_refused, text) = (0, format!("builtin.module({})", pass.name));
         for program in &programs {
             let (mut m, mut refused) = (program.clone(), HashSet::new());
-            let named = |m: &Module, op: Op| (m.loc(op), m.name(op));
-            let before: HashSet<(Loc, OpName)> = m.ops_under(m.root()).into_iter().map(|op| named(&m, op)).collect();
+            let named = |m: &Module, op: Op| (m.loc(op), m.name_text(op).to_owned());
+            let before: HashSet<(Loc, String)> = m.ops_under(m.root()).into_iter().map(|op| named(&m, op)).collect();
             let mut pipeline = Pipeline::parse(&text, &tool.passes).expect("the pipeline is right");
             let mut watch = Watch::new(|event| {
-                if let PassEvent::Diagnostic(Diagnostic { loc, refused: Some(Refused { op, .. }), .. }) = event {
-                    refused.insert((loc, op));
+                if let PassEvent::Diagnostic(Diagnostic { loc, refused: Some(one), .. }) = event {
+                    refused.insert((loc, one.op));
                 }
             });
             let done = pipeline.run(&mut m, &RunOptions::default(), &mut watch);

@@ -2,7 +2,7 @@
 
 use crate::apply::{Applied, apply};
 use crate::equation::Equations;
-use crate::graph::NodeKind;
+use crate::graph::{NodeKind, rebuild};
 use crate::known::KnownMatches;
 use crate::program::Program;
 use crate::search::{Match, pairs, search};
@@ -177,7 +177,7 @@ impl Explorer<'_, '_> {
         };
         let matches = found.iter().map(|(_, matches)| matches.len()).sum();
         let (changed, stopped) = self.apply(iteration, found);
-        self.program.graph.rebuild();
+        rebuild(&mut self.program.graph);
         self.count(matches);
         self.touched.update(&self.program.graph, iteration as u32 + 2);
         if self.program.graph.analysis.conflict.is_some() {
@@ -281,7 +281,7 @@ impl Explorer<'_, '_> {
             }
             let nodes = graph.nodes().len();
             if counted.0 + (nodes - counted.1) > self.limits.nodes + self.limits.nodes / 16 + 16 {
-                graph.rebuild();
+                rebuild(graph);
                 counted = (self.program.num_nodes(), nodes);
             }
             if counted.0 > self.limits.nodes || nodes > STALE.saturating_mul(self.limits.nodes).saturating_add(1 << 12)

@@ -1,6 +1,6 @@
 //! Translation of a program into an e-graph.
 
-use crate::graph::{Children, Fact, Graph, Key, Node, NodeKind};
+use crate::graph::{Children, Fact, Graph, Key, Node, NodeKind, rebuild};
 use egg::Id;
 use gradus_dialects::op_cost::elements;
 use gradus_ir::dominance::{Dominance, is_graph};
@@ -70,7 +70,7 @@ impl<'m> Program<'m> {
             }
         }
         program.steps = steps;
-        program.graph.rebuild();
+        rebuild(&mut program.graph);
         program
     }
 

@@ -68,6 +68,21 @@ impl Stop {
     }
 }
 
+/// What interpreters of the same program, one after the other, pass on: memory and translated functions.
+#[derive(Default)]
+pub struct InterpreterState {
+    memory: Memory,
+    declined: FxHashMap<&'static str, u64>,
+    functions: FxHashMap<Op, Arc<Code>>,
+}
+
+impl InterpreterState {
+    /// Returns the number of reference evaluations that kernels declined, by op name, over all calls.
+    pub fn declined(&self) -> &FxHashMap<&'static str, u64> {
+        &self.declined
+    }
+}
+
 /// An interpreter for the functions of one program. Functions are translated on first call, so reuse it for several
 /// runs.
 pub struct Interpreter<'m> {
@@ -100,16 +115,22 @@ pub struct Interpreter<'m> {
 impl<'m> Interpreter<'m> {
     /// Creates an interpreter of a valid program.
     pub fn new(module: &'m Module) -> Self {
+        Interpreter::resume(module, InterpreterState::default())
+    }
+
+    /// Creates an interpreter of a valid program that goes on where another one of the same program ended.
+    pub fn resume(module: &'m Module, state: InterpreterState) -> Self {
+        let InterpreterState { memory, declined, functions } = state;
         Interpreter {
             module,
-            memory: Memory::default(),
+            memory,
             on_op: None,
             external: None,
             kernels: None,
             callees: None,
             kernels_know_poison: false,
-            declined: FxHashMap::default(),
-            functions: FxHashMap::default(),
+            declined,
+            functions,
             stack: Vec::new(),
             executed: 0,
             made: 0,
@@ -118,6 +139,11 @@ impl<'m> Interpreter<'m> {
             depth: 0,
             order: IterationOrder::Sequential,
         }
+    }
+
+    /// Ends the interpreter, for another one to go on.
+    pub fn into_state(self) -> InterpreterState {
+        InterpreterState { memory: self.memory, declined: self.declined, functions: self.functions }
     }
 
     /// Returns the program.

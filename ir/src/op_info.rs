@@ -165,6 +165,12 @@ impl Module {
         self.info(op).is_some_and(|info| declared.iter().any(|other| std::ptr::eq(*other, info)))
     }
 
+    /// Whether an op is declared in a dialect.
+    pub fn is_of_dialect(&self, op: Op, dialect: &Dialect) -> bool {
+        let rest = self.info(op).and_then(|info| info.name.strip_prefix(dialect.name));
+        rest.is_some_and(|rest| rest.starts_with('.'))
+    }
+
     /// Returns the operands of declared group `i`.
     pub fn operand_group(&self, op: Op, i: usize) -> ValueList {
         let operands = self.operands(op);

@@ -17,11 +17,12 @@ mod loop_invariant_code_motion;
 mod mem2reg;
 mod outline_tensor_code;
 mod reconcile_unrealized_casts;
-mod refine_shapes;
+pub mod refine_shapes;
 mod sccp;
 mod scf_for_loop_unroll;
 mod scf_parallel_loop_tiling;
 mod scf_to_cf;
+mod specialize_shapes;
 mod strip_debuginfo;
 mod symbol_dce;
 
@@ -45,6 +46,7 @@ pub const PASSES: &[&PassInfo] = &[
     &scf_for_loop_unroll::INFO,
     &scf_parallel_loop_tiling::INFO,
     &scf_to_cf::INFO,
+    &specialize_shapes::INFO,
     &strip_debuginfo::INFO,
     &symbol_dce::INFO,
 ];

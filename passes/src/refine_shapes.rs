@@ -67,7 +67,7 @@ Linear in the number of ops and of changes.",
 };
 
 /// The shape that a parameter gets.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ParameterShape {
     /// The name of the parameter.
     pub name: String,
@@ -113,26 +113,29 @@ struct RefineShapes {
 
 impl Pass for RefineShapes {
     fn run(&mut self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
-        let functions: Vec<FuncOp> = m.ops_under(op).into_iter().filter_map(|op| FuncOp::cast(m, op)).collect();
         if !self.shapes.is_empty() {
-            let is_named = |f: &&FuncOp| symbol_name(m, f.0).is_some_and(|name| m.ctx.text(name) == self.function);
-            let missing = || Diagnostic::error(m.loc(op), format!("there is no function '@{}'", self.function));
-            let function = *functions.iter().find(is_named).ok_or_else(missing)?;
-            set_parameters(m, function, &self.shapes)?;
+            set_parameter_shapes(m, op, &self.function, &self.shapes)?;
         }
-        let driver = GreedyOptions { patterns: Some(PATTERNS), ..GreedyOptions::default() };
-        let mut changes = driver.run(m, op, cx.actions()).changes;
-        for function in functions {
-            if let Some(exit) = refinable_exit(m, function)
-                && cx.allows(RESULTS, m, function.0)
-            {
-                set_results(m, function, exit);
-                changes += 1;
-            }
-        }
+        let changes = infer_extents(m, op, cx);
         cx.count("num-changes", changes);
         Ok(())
     }
+}
+
+/// Infers the extents of all results under `root`, and sets the types of its functions' results. Returns the number of changes.
+pub(crate) fn infer_extents(m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> u64 {
+    let driver = GreedyOptions { patterns: Some(PATTERNS), ..GreedyOptions::default() };
+    let mut changes = driver.run(m, root, cx.actions()).changes;
+    let functions: Vec<FuncOp> = m.ops_under(root).into_iter().filter_map(|op| FuncOp::cast(m, op)).collect();
+    for function in functions {
+        if let Some(exit) = refinable_exit(m, function)
+            && cx.allows(RESULTS, m, function.0)
+        {
+            set_results(m, function, exit);
+            changes += 1;
+        }
+    }
+    changes
 }
 
 /// Whether an op refers to the function.
@@ -148,8 +151,15 @@ fn only_block(m: &Module, function: FuncOp) -> Option<Block> {
     m.entry(body).filter(|_| m.has_one_block(body))
 }
 
-/// Gives parameters the extents of their shapes. Ops still read them by casts to their old types.
-fn set_parameters(m: &mut Module, function: FuncOp, shapes: &[ParameterShape]) -> Result<(), Diagnostic> {
+/// Gives parameters of the function `@name` in `root` the extents of their shapes. Ops still read them by casts to their old types; `refine-shapes`
+/// infers the extents that follow.
+///
+/// # Errors
+/// There is no such function or parameter, the function is called, or a shape contradicts the type of its parameter.
+pub fn set_parameter_shapes(m: &mut Module, root: Op, name: &str, shapes: &[ParameterShape]) -> Result<(), Diagnostic> {
+    let mut functions = m.ops_under(root).into_iter().filter_map(|op| FuncOp::cast(m, op));
+    let function = functions.find(|f| symbol_name(m, f.0).is_some_and(|symbol| m.ctx.text(symbol) == name));
+    let function = function.ok_or_else(|| Diagnostic::error(m.loc(root), format!("there is no function '@{name}'")))?;
     let (ctx, loc, names) = (m.ctx.clone(), m.loc(function.0), parameter_names(m, function.0));
     let error = |why: String| Err(Diagnostic::error(loc, why));
     let Some(entry) = m.entry(function.body(m)) else { return error("the function has no body".into()) };

@@ -20,10 +20,9 @@
 
 #![allow(unsafe_code)]
 
+use crate::stored_program::StoredProgram;
 use bytes::Bytes;
-use gradus_ir::{
-    Attr, AttrData, Context, DType, Diagnostic, Loc, Module, Op, ParseOptions, Tensor, parse_module, verify,
-};
+use gradus_ir::{Context, Diagnostic, Loc, Module, Op};
 use gradus_networks::addr::{StaticAccess, is_table_op};
 use std::io::{self, Write};
 use std::ops::Range;
@@ -42,9 +41,6 @@ const NAME: Range<usize> = 40..72;
 const HEADER: usize = NAME.end;
 const ENTRY: usize = 24;
 const ALIGNMENT: usize = 64;
-
-/// Minimum size in bytes of constants with a section of their own; smaller ones are in the text.
-const MIN_BYTES: usize = 64;
 
 /// The name in the header of files of address tables, in place of a target.
 pub(crate) const TABLE_FILE: &str = "address tables";
@@ -78,30 +74,10 @@ impl CompiledFor {
 ///
 /// # Errors
 /// Any error of the writer, or the target's name is too long.
-pub fn write(mut program: Module, compiled_for: &CompiledFor, out: &mut dyn Write) -> io::Result<()> {
-    let mut sections = vec![Bytes::new()];
-    for op in program.ops_under(program.root()) {
-        let Some((attr, data)) = constant(&program, op).filter(|(_, data)| data.len() >= MIN_BYTES) else { continue };
-        let key = program.ctx.str(&format!("c{}", sections.len() - 1));
-        let Some(ty) = program.ctx.attr_type(attr) else { continue };
-        let resource = program.ctx.attr(AttrData::DenseResource { key, ty });
-        program.set_attr(op, VALUE, Some(resource));
-        sections.push(data);
-    }
-    sections[0] = program.to_text(Default::default()).into_bytes().into();
+pub fn write(program: Module, compiled_for: &CompiledFor, out: &mut dyn Write) -> io::Result<()> {
+    let StoredProgram { text, constants } = StoredProgram::of(program);
+    let sections: Vec<Bytes> = std::iter::once(text.into()).chain(constants).collect();
     write_sections(&sections, compiled_for, out)
-}
-
-/// Name of the attribute of constants.
-const VALUE: &str = "value";
-
-/// Returns a constant and its elements, if they are available.
-fn constant(m: &Module, op: Op) -> Option<(Attr, Bytes)> {
-    let attr = m.inherent_attr(op, VALUE)?;
-    match m.ctx.attr_data(attr) {
-        AttrData::Dense(dense) if !dense.splat => Some((attr, dense.data())),
-        _ => None,
-    }
 }
 
 /// Writes a header and sections.
@@ -193,30 +169,15 @@ impl Artifact {
     /// # Errors
     /// Each error with its position.
     pub fn read(&self, ctx: &Arc<Context>) -> Result<Module, Vec<Diagnostic>> {
-        let sections = sections(&self.bytes, self.behind).map_err(|error| invalid(&self.name, error))?;
-        let text = std::str::from_utf8(&self.bytes[sections[0].clone()]).map_err(|e| {
-            invalid(&self.name, (sections[0].start + e.valid_up_to(), "the text is not UTF-8".to_owned()))
+        let mut sections = self.sections()?;
+        let constants = sections.split_off(1);
+        let text = std::str::from_utf8(&sections[0]).map_err(|e| {
+            let start = self.behind.next_multiple_of(ALIGNMENT);
+            invalid(&self.name, (start + e.valid_up_to(), "the text is not UTF-8".to_owned()))
         })?;
-        let mut m = parse_module(ctx, &self.name, text.to_owned(), ParseOptions::default())?;
-        for op in m.ops_under(m.root()) {
-            self.fill_constant(&mut m, op, &sections).map_err(|why| vec![Diagnostic::error(m.loc(op), why)])?;
-        }
-        verify(&m)?;
+        let m = StoredProgram { text: text.to_owned(), constants }.read(ctx, &self.name)?;
         check_addresses(&m)?;
         Ok(m)
-    }
-
-    /// Replaces the name of a section by the elements in it.
-    fn fill_constant(&self, m: &mut Module, op: Op, sections: &[Range<usize>]) -> Result<(), String> {
-        let Some(attr) = m.inherent_attr(op, VALUE) else { return Ok(()) };
-        let &AttrData::DenseResource { key, ty } = m.ctx.attr_data(attr) else { return Ok(()) };
-        let number = m.ctx.text(key).strip_prefix('c').and_then(|n| n.parse::<usize>().ok());
-        let range = number.and_then(|n| sections.get(n.checked_add(1)?));
-        let range = range.ok_or_else(|| format!("there is no section '{}'", m.ctx.text(key)))?;
-        let tensor = tensor(&m.ctx, ty, self.bytes.slice(range.clone()))?;
-        let attr = m.ctx.dense_attr(ty, &tensor);
-        m.set_attr(op, VALUE, Some(attr));
-        Ok(())
     }
 }
 
@@ -226,23 +187,6 @@ fn invalid(name: &str, (at, why): Invalid) -> Vec<Diagnostic> {
 }
 
 type Invalid = (usize, String);
-
-/// Returns the elements of a constant.
-fn tensor(ctx: &Context, ty: gradus_ir::Type, data: Bytes) -> Result<Tensor, String> {
-    let shape = ctx.static_shape(ty).ok_or("a constant of unknown extents")?;
-    let shape: Vec<usize> =
-        shape.iter().map(|&d| usize::try_from(d)).collect::<Result<_, _>>().map_err(|e| e.to_string())?;
-    let dtype = ctx.dtype(ctx.element_type(ty)).ok_or("a constant whose element type has no run-time values")?;
-    let bits = match dtype {
-        DType::Bool => 1,
-        _ if dtype.is_narrow() => dtype.bits(),
-        _ => 8,
-    };
-    if bits < 8 && data.iter().any(|&byte| byte >> bits != 0) {
-        return Err(format!("a constant whose bytes are not elements of type {dtype}"));
-    }
-    Ok(Tensor::new(dtype, shape, data)?)
-}
 
 /// Checks that the addresses of all products and pools are constant and in bounds.
 fn check_addresses(m: &Module) -> Result<(), Vec<Diagnostic>> {

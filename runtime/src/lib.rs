@@ -8,6 +8,7 @@ pub mod gemm;
 mod kernel_error;
 mod lookup;
 mod sparse_rows;
+pub mod stored_program;
 pub mod table_file;
 mod transpose;
 mod vector;

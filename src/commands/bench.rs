@@ -66,7 +66,7 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     }
     let Opened { file, m, target, mut refusals, inputs } = open(tool, matches, streams)?;
     let ctx = m.ctx.clone();
-    let mut program = ready::prepare(&m, file, matches, target, |_| ())?;
+    let mut program = ready::prepare(tool, &m, file, matches, target, |_| ())?;
     if matches.get_flag("ops") && program.op_times().is_none() {
         return Err(Failure::Usage("--ops is of compiled programs: give --target, or a compiled program".into()));
     }
@@ -76,7 +76,10 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     while times.len() < repeat as usize {
         let (is_warm, start) = (calls > 0 && begin.elapsed() >= WARM_UP, Instant::now());
         let done = program.call(args.clone());
-        done.map_err(|stop| report(&ctx, &[stop.diagnostic(&m)], streams))?;
+        done.map_err(|stop| {
+            let m = program.module().unwrap_or(&m);
+            report(&m.ctx, &[stop.diagnostic(m)], streams)
+        })?;
         calls += 1;
         if is_warm {
             times.push(start.elapsed().as_secs_f64() * 1e3);
@@ -87,10 +90,10 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     refusals.extend(program.refused());
     let mut text = match matches.get_flag("json") {
         true => figures.json(),
-        false => figures.text() + &statistics(&program.statistics(), refusals.rows(&ctx)),
+        false => figures.text() + &statistics(&program.statistics(), refusals.rows()),
     };
     if let Some(times) = program.op_times().filter(|_| matches.get_flag("ops")) {
-        text += &ops(&m, times, calls);
+        text += &ops(program.module().unwrap_or(&m), times, calls);
     }
     write("-", streams, |out| out.write_all(text.as_bytes()))
 }

@@ -4,7 +4,7 @@ use super::model::{load, load_args};
 use crate::io::write;
 use crate::target::{compile, context, header, precision_arg, run_pipeline, target_args};
 use crate::{Failure, Streams, Subcommand, Tool, pass_flags, print_flags};
-use clap::{Arg, ArgMatches, Command};
+use clap::{Arg, ArgAction, ArgMatches, Command};
 use gradus_ir::pass::{IrPrinting, Pipeline};
 use gradus_ir::{Module, ParseOptions};
 use gradus_runtime::artifact;
@@ -33,6 +33,14 @@ fn command(tool: &Tool) -> Command {
                 .default_missing_value("")
                 .help("Write the address tables only, as another process maps and uses them; with options of 'convert-graph-to-addr'"),
         )
+        .arg(
+            Arg::new("shapes")
+                .long("shapes")
+                .value_name("NAME=EXTENTS,...")
+                .action(ArgAction::Append)
+                .conflicts_with("tables-only")
+                .help("Compile for these shapes of open parameters too, such as x=1x3x32x320; repeated for other ones"),
+        )
         .arg(Arg::new("output").short('o').value_name("FILE").required(true).help("The compiled program"))
         .args(target_args(tool).map(with_default))
         .args(precision_arg(tool))
@@ -55,6 +63,12 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
         return write_tables(tool, &mut m, options, output, streams);
     }
     let printing = pass_flags::printing(matches, print_flags::print_options(matches));
+    let shapes: Vec<&str> = matches.get_many::<String>("shapes").into_iter().flatten().map(String::as_str).collect();
+    if !shapes.is_empty() {
+        let text = format!("builtin.module(specialize-shapes{{shapes={}}})", shapes.join(";"));
+        let pipeline = Pipeline::parse(&text, &tool.passes).map_err(|e| Failure::Usage(format!("--shapes: {e}")))?;
+        run_pipeline(pipeline, &mut m, printing.clone(), streams)?;
+    }
     compile(tool, &mut m, target, printing, streams)?;
     let header = header(target, &ctx)?;
     write(output, streams, |out| artifact::write(m, &header, out))

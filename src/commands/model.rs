@@ -4,6 +4,7 @@ use super::inputs::read_inputs;
 #[cfg(feature = "networks")]
 use crate::io;
 use crate::io::{parse, report, text};
+use crate::open_shapes::shapes_of;
 use crate::refusals::Refusals;
 use crate::{Failure, Streams, Tool, target};
 use clap::{Arg, ArgAction, ArgMatches};
@@ -14,10 +15,11 @@ use gradus_interp::Interpreter;
 use gradus_ir::OpDecl as _;
 use gradus_ir::eval::Datum;
 use gradus_ir::pass::{IrPrinting, Pipeline};
-use gradus_ir::{Context, DYNAMIC, Module, ParseOptions, Reader, Type, verify};
+use gradus_ir::{Context, Module, ParseOptions, Reader, verify};
 #[cfg(feature = "networks")]
 use gradus_lowering::onnx_to_graph::{ImportOptions, Imported, import};
 use gradus_passes::PASSES;
+use gradus_passes::refine_shapes::{ParameterShape, set_parameter_shapes};
 #[cfg(feature = "cpu")]
 use gradus_runtime::artifact::{self, Artifact};
 #[cfg(feature = "cpu")]
@@ -143,15 +145,24 @@ pub fn load(
 
 /// Gives parameters the shapes of `--shape`.
 pub fn set_given_shapes(m: &mut Module, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
-    let shapes: Vec<String> = matches.get_many::<String>("shape").into_iter().flatten().cloned().collect();
+    let texts = matches.get_many::<String>("shape").into_iter().flatten();
+    let shapes = texts.map(|text| ParameterShape::parse(text)).collect::<Result<Vec<_>, _>>();
+    let shapes = shapes.map_err(|why| Failure::Usage(format!("--shape: {why}")))?;
     if shapes.is_empty() { Ok(()) } else { set_shapes(m, &shapes, function(matches), streams) }
 }
 
-/// Gives the parameters of a function the shapes `NAME=EXTENTS`, and all results the extents that follow.
-fn set_shapes(m: &mut Module, shapes: &[String], function: &str, streams: &mut Streams<'_>) -> Result<(), Failure> {
-    let shapes = if shapes.is_empty() { String::new() } else { format!(" shapes={}", shapes.join(",")) };
-    let text = format!("builtin.module(refine-shapes{{function={function}{shapes}}})");
-    let pipeline = Pipeline::parse(&text, PASSES).map_err(|e| Failure::Usage(format!("--shape: {e}")))?;
+/// Gives the parameters of a function shapes, and all results the extents that follow.
+fn set_shapes(
+    m: &mut Module,
+    shapes: &[ParameterShape],
+    function: &str,
+    streams: &mut Streams<'_>,
+) -> Result<(), Failure> {
+    if !shapes.is_empty() {
+        let root = m.root();
+        set_parameter_shapes(m, root, function, shapes).map_err(|error| report(&m.ctx, &[error], streams))?;
+    }
+    let pipeline = Pipeline::parse("builtin.module(refine-shapes)", PASSES).map_err(|e| e.to_string())?;
     target::run_pipeline(pipeline, m, IrPrinting::default(), streams).map(drop)
 }
 
@@ -172,17 +183,7 @@ fn set_shapes_of_inputs(
     let Some(called) = Interpreter::new(m).function(function(matches)) else { return Ok(None) };
     let signature = Signature::of(m, called);
     let inputs = read_inputs(matches, &m.ctx, &signature)?;
-    let open = |((name, ty), input): (&(String, Type), &Datum)| {
-        let (shape, Datum::Tensor(tensor)) = (m.ctx.shape(*ty)?, input) else { return None };
-        let extent = |(&declared, &have): (&i64, &usize)| match declared {
-            DYNAMIC => have.to_string(),
-            _ => "?".to_owned(),
-        };
-        let is_open = shape.contains(&DYNAMIC) && shape.len() == tensor.rank();
-        let extents: Vec<String> = shape.iter().zip(tensor.shape()).map(extent).collect();
-        is_open.then(|| format!("{name}={}", extents.join("x")))
-    };
-    let shapes: Vec<String> = signature.inputs.iter().zip(&inputs).filter_map(open).collect();
+    let shapes = shapes_of(&m.ctx, &signature, &inputs);
     if !shapes.is_empty() {
         set_shapes(m, &shapes, function(matches), streams)?;
     }

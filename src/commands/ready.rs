@@ -1,9 +1,15 @@
 //! A callable function, interpreted or compiled, as used by `run` and `bench`.
 
-use crate::Failure;
+#[cfg(feature = "cpu")]
+use crate::open_shapes::has_open_parameters;
+#[cfg(feature = "cpu")]
+use crate::specialized::SpecializedFunction;
+use crate::{Failure, Tool};
 use clap::{Arg, ArgMatches, value_parser};
 use gradus_interp::Interpreter;
 use gradus_ir::Module;
+#[cfg(feature = "cpu")]
+use gradus_targets::Signature;
 use gradus_targets::{Executable, InterpretedFunction, Target};
 
 /// Returns the arguments that [`prepare`] reads.
@@ -17,10 +23,11 @@ pub fn arguments() -> impl Iterator<Item = Arg> {
 /// Prepares the function that a command line names: for a target, or for evaluation by reference with a progress
 /// callback, which receives the number of executed ops.
 pub fn prepare<'m>(
+    tool: &Tool,
     module: &'m Module,
     file: &str,
     matches: &ArgMatches,
-    target: Option<&Target>,
+    target: Option<&'static Target>,
     on_op: impl FnMut(u64) + 'm,
 ) -> Result<Box<dyn Executable + 'm>, Failure> {
     let name: &String = matches.get_one("function").expect("has a default");
@@ -30,6 +37,12 @@ pub fn prepare<'m>(
         return Ok(Box::new(InterpretedFunction::new(interpreter.on_op(on_op), function)));
     };
     let all = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let threads = matches.try_get_one::<u16>("threads").ok().flatten().map_or_else(all, |&n| n.into());
+    let threads: usize = matches.try_get_one::<u16>("threads").ok().flatten().map_or_else(all, |&n| n.into());
+    #[cfg(feature = "cpu")]
+    if has_open_parameters(&module.ctx, &Signature::of(module, function))
+        && let Some(specialized) = SpecializedFunction::new(tool, module, function, name, target, threads)
+    {
+        return Ok(Box::new(specialized));
+    }
     Ok(target.load(module, function, &target.cost.machine(&module.ctx)?, threads)?)
 }

@@ -57,7 +57,7 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     let ctx = m.ctx.clone();
     let bar = progress::bar(m.num_ops() as u64, "running [{bar:32}] {pos}/{len} ops, {eta} left");
     let ticks = bar.clone();
-    let mut program = ready::prepare(&m, file, matches, target, move |n| ticks.set_position(n))?;
+    let mut program = ready::prepare(tool, &m, file, matches, target, move |n| ticks.set_position(n))?;
     let signature = program.signature().clone();
     let inputs = inputs.map_or_else(|| read_inputs(matches, &ctx, &signature), Ok)?;
     let count = pieces(&ctx, &signature, &inputs)?;
@@ -67,7 +67,7 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     summarize(&ctx, &signature.outputs, &outputs, streams)?;
     if matches.get_flag("stats") {
         refusals.extend(program.refused());
-        let text = statistics(&program.statistics(), refusals.rows(&ctx));
+        let text = statistics(&program.statistics(), refusals.rows());
         crate::io::write("-", streams, |out| out.write_all(text.as_bytes()))?;
     }
     for (name, path) in named(matches, "output", &signature.outputs)? {
@@ -148,7 +148,10 @@ fn execute(
         let args = inputs.iter().zip(&signature.inputs).map(|(t, (_, ty))| cut(&m.ctx, t, *ty, piece, count));
         let args: Vec<Datum> = args.collect();
         check_declared(&m.ctx, &signature, &args)?;
-        let results = program.call(args).map_err(|stop| report(&m.ctx, &[stop.diagnostic(m)], streams))?;
+        let results = program.call(args).map_err(|stop| {
+            let m = program.module().unwrap_or(m);
+            report(&m.ctx, &[stop.diagnostic(m)], streams)
+        })?;
         for ((part, result), (_, ty)) in parts.iter_mut().zip(results).zip(&signature.outputs) {
             part.push(output(&m.ctx, result, *ty)?);
         }

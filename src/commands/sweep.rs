@@ -122,12 +122,12 @@ fn measure(
     }
     let mut m = load(&ctx, file, matches, ParseOptions::default(), streams)?;
     let mut refusals = run_pipeline(pipeline, &mut m, IrPrinting::default(), streams)?;
-    let mut program = ready::prepare(&m, file, matches, Some(target), |_| ())?;
+    let mut program = ready::prepare(tool, &m, file, matches, Some(target), |_| ())?;
     let args = arguments(matches, None, &ctx, program.signature())?;
     let results = program.call(args).map_err(|stop| report(&ctx, &[stop.diagnostic(&m)], streams))?;
     let name = change.map_or("as it is".to_owned(), Change::text);
     refusals.extend(program.refused());
-    Ok(Line { name, statistics: program.statistics(), results, refusals: in_columns(&refusals.rows(&ctx)) })
+    Ok(Line { name, statistics: program.statistics(), results, refusals: in_columns(&refusals.rows()) })
 }
 
 /// Sets a number of a machine to a value, or to a multiple of its own.

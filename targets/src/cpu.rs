@@ -11,6 +11,7 @@ use gradus_networks::{graph, sparse};
 use gradus_runtime::cpu::CompiledFunction;
 use gradus_runtime::gemm::bytes::ByteIsa;
 use gradus_runtime::workers::Workers;
+use std::borrow::Borrow;
 
 /// The declaration of the target. The pipeline merges no ops (`graph-merge`): products with a common operand read it in place, slices
 /// of a merged result would be copied, and an elementwise op after a concatenation is fused into no product.
@@ -54,6 +55,7 @@ pub const TARGET: Target = Target {
                form-steps{group=4},dce,plan-memory)",
     precisions: &[Precision { name: "bf16", pass: "convert-f32-to-bf16", before: "convert-graph-to-addr" }],
     load: Some(load),
+    load_owned: Some(load_owned),
     is_exact: gradus_runtime::cpu::is_exact,
     native: true,
     probes: cpu_probes::PROBES,
@@ -372,25 +374,41 @@ fn load<'m>(
     machine: &Machine,
     threads: usize,
 ) -> Result<Box<dyn Executable + 'm>, TargetError> {
-    let min_steps = machine.value(SHARED_STEPS).map_err(|error| error.to_string())?;
-    let workers = Workers::new(threads)?.sharing_from(usize::try_from(min_steps).unwrap_or(usize::MAX));
-    let program = CompiledFunction::new(module, function).on(workers);
-    Ok(Box::new(Compiled { program, signature: Signature::of(module, function), calls: 0 }))
+    Ok(Box::new(Compiled::of(module, function, machine, threads)?))
+}
+
+/// Prepares a function of a program that it takes.
+fn load_owned(
+    module: Module,
+    function: Op,
+    machine: &Machine,
+    threads: usize,
+) -> Result<Box<dyn Executable>, TargetError> {
+    Ok(Box::new(Compiled::of(module, function, machine, threads)?))
 }
 
 /// The number of the machine that decides which work threads share.
 const SHARED_STEPS: &str = "shared_steps";
 
-struct Compiled<'m> {
-    program: CompiledFunction<'m>,
+struct Compiled<M> {
+    program: CompiledFunction<M>,
     signature: Signature,
     /// Number of calls.
     calls: u64,
 }
 
+impl<M: Borrow<Module>> Compiled<M> {
+    fn of(module: M, function: Op, machine: &Machine, threads: usize) -> Result<Compiled<M>, TargetError> {
+        let min_steps = machine.value(SHARED_STEPS).map_err(|error| error.to_string())?;
+        let workers = Workers::new(threads)?.sharing_from(usize::try_from(min_steps).unwrap_or(usize::MAX));
+        let signature = Signature::of(module.borrow(), function);
+        Ok(Compiled { program: CompiledFunction::new(module, function).on(workers), signature, calls: 0 })
+    }
+}
+
 const MIB: f64 = (1 << 20) as f64;
 
-impl Executable for Compiled<'_> {
+impl<M: Borrow<Module>> Executable for Compiled<M> {
     fn signature(&self) -> &Signature {
         &self.signature
     }
@@ -420,8 +438,12 @@ impl Executable for Compiled<'_> {
         usage.chain(reference).collect()
     }
 
-    fn refused(&self) -> Option<Refused> {
-        self.program.refused()
+    fn module(&self) -> Option<&Module> {
+        Some(self.program.module())
+    }
+
+    fn refused(&self) -> Vec<Refused> {
+        self.program.refused().into_iter().collect()
     }
 
     fn op_times(&self) -> Option<OpTimes> {

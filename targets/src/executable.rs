@@ -23,8 +23,13 @@ pub trait Executable {
         Vec::new()
     }
 
-    /// Returns the function with the reason, if a compiled function is interpreted.
-    fn refused(&self) -> Option<Refused> {
+    /// Returns the refused ops that are not known when a program is loaded, such as a function that is interpreted.
+    fn refused(&self) -> Vec<Refused> {
+        Vec::new()
+    }
+
+    /// Returns the program of the last call's ops, such as those of [`op_times`](Executable::op_times) and of [`Stop`]; `None` if it is the loaded one.
+    fn module(&self) -> Option<&Module> {
         None
     }
 

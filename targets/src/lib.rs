@@ -78,6 +78,8 @@ pub struct Target {
     pub passes: &'static [&'static PassInfo],
     /// Prepares a function for execution; `None` if there is no executor.
     pub load: Option<Load>,
+    /// Prepares a function of a program that it keeps; `None` if there is no such executor.
+    pub load_owned: Option<LoadOwned>,
     /// Whether the execution of a function of a lowered program gives the bits of its semantics, rather than results that are rounded otherwise.
     pub is_exact: fn(&Module, Op) -> bool,
     /// Lists a lowered program for `inspect`, such as its instructions.
@@ -116,6 +118,9 @@ pub struct Precision {
 /// Prepares a function of a valid lowered program, which may come from a file and is not trusted, for execution on a
 /// number of threads.
 pub type Load = for<'m> fn(&'m Module, Op, &Machine, usize) -> Result<Box<dyn Executable + 'm>, TargetError>;
+
+/// Prepares a function of a valid lowered program, as [`Load`] does, and takes the program.
+pub type LoadOwned = fn(Module, Op, &Machine, usize) -> Result<Box<dyn Executable>, TargetError>;
 
 /// Draws a picture of a lowered program as SVG; the error is the reason why there is none.
 pub type Picture = fn(&Module) -> Result<String, TargetError>;
@@ -166,6 +171,7 @@ impl Target {
         dialects: &[],
         passes: &[],
         load: None,
+        load_owned: None,
         is_exact: |_, _| false,
         listing: None,
         picture: None,

@@ -56,7 +56,7 @@ fn threads_change_nothing() {
         let [one, three] = [1, 3].map(|threads| {
             let workers = Workers::new(threads).expect("there are threads");
             let mut program = CompiledFunction::new(&m, function).on(workers);
-            let run = |program: &mut CompiledFunction<'_>| -> Tensor {
+            let run = |program: &mut CompiledFunction<&gradus::ir::Module>| -> Tensor {
                 let results = program.call(inputs.clone()).unwrap_or_else(|stop| panic!("{stop:?}"));
                 results[0].tensor().expect("a tensor").clone()
             };

@@ -104,7 +104,7 @@ impl Product {
         out
     }
 
-    fn call(&self, program: &mut CompiledFunction<'_>) -> Vec<i32> {
+    fn call(&self, program: &mut CompiledFunction<&Module>) -> Vec<i32> {
         let result = program.call(self.inputs.clone());
         integers(&result.unwrap_or_else(|e| panic!("{}\n{}", e.trap, self.text)))
     }

@@ -17,7 +17,7 @@ mod sum;
 #[cfg(test)]
 mod tests;
 
-use crate::graph::Children;
+use crate::graph::{Children, rebuild};
 use crate::journal::By;
 use crate::program::Program;
 use egg::Id;
@@ -73,7 +73,7 @@ pub fn associate(program: &mut Program<'_>, approx: bool, max_nodes: usize) -> V
     sums.reverse();
     left_out.extend(sum::merge(program, &regions, &sums, &mut budget));
     if !program.graph.clean {
-        program.graph.rebuild();
+        rebuild(&mut program.graph);
     }
     left_out
 }

@@ -55,13 +55,13 @@ impl Refusal {
 
     /// Returns what tools count: that `op` stays in a place.
     pub fn refused(&self, m: &Module, op: Op, stays: &'static str) -> Refused {
-        Refused { op: m.name(op), stays, rule: self.to_string() }
+        Refused { op: m.name_text(op).to_owned(), stays, rule: self.to_string() }
     }
 
     /// Returns the remark that `op` stays in a place.
     pub(super) fn remark(&self, m: &Module, op: Op, stays: &'static str) -> Diagnostic {
         let message = format!("'{}' stays {stays}: {self}{}", m.name_text(op), self.concern.text(m, op));
-        Diagnostic { refused: Some(self.refused(m, op, stays)), ..Diagnostic::remark(m.loc(op), message) }
+        Diagnostic { refused: Some(Box::new(self.refused(m, op, stays))), ..Diagnostic::remark(m.loc(op), message) }
     }
 }
 

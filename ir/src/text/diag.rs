@@ -3,7 +3,7 @@
 
 use crate::attrs::AttrData;
 use crate::context::Context;
-use crate::intern::{Attr, OpName};
+use crate::intern::Attr;
 use crate::module::Op;
 use crate::text::loc::Loc;
 use std::fmt::Write;
@@ -44,7 +44,7 @@ pub struct Diagnostic {
     /// The op concerned, if any.
     pub op: Option<Op>,
     /// The op that a pass refused, if this is the remark on it.
-    pub refused: Option<Refused>,
+    pub refused: Option<Box<Refused>>,
 }
 
 /// An op that a pass refused, as tools count it.
@@ -53,7 +53,7 @@ pub struct Refused {
     /// The place where it stays, such as `on the host`.
     pub stays: &'static str,
     /// The op's name.
-    pub op: OpName,
+    pub op: String,
     /// The violated rule.
     pub rule: String,
 }

@@ -45,6 +45,13 @@ pub fn is_interpreted(m: &Module, op: Op) -> bool {
     is_marked(op) || m.parent_op(op).is_some_and(is_marked)
 }
 
+/// Whether a function has steps: it is a schedule, and no longer what passes before `form-steps` work on.
+pub fn is_schedule(m: &Module, function: Op) -> bool {
+    let entry = m.regions(function).first().and_then(|&region| m.entry(region));
+    let is_scheduled = |op: Op| StepOp::cast(m, op).is_some() || ToTensorOp::cast(m, op).is_some();
+    entry.is_some_and(|block| m.block_ops(block).any(is_scheduled))
+}
+
 /// Has a step, or an op outside of steps, evaluated by its reference meaning.
 pub fn interpret(m: &mut Module, op: Op) {
     m.set_attr(op, INTERPRETED, Some(Attr::UNIT));

@@ -1,30 +1,30 @@
 //! Callable functions: schedules are executed, others interpreted with kernels and the schedules that they call.
 
 use super::call::{by_kernels, run_on};
-use super::prepare;
 use super::schedule::{Schedule, Usage};
+use super::{Prepared, prepare};
 use crate::workers::Workers;
-use gradus_interp::{Interpreter, OpKernels, Stop};
+use gradus_interp::{Interpreter, InterpreterState, Stop};
 use gradus_ir::diag::Refused;
-use gradus_ir::eval::Datum;
-use gradus_ir::{Module, Op, Refusal, Traits};
+use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::{Module, Op, OpArgs, Refusal, Traits};
 use gradus_networks::sched::is_interpreted;
 use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::borrow::Borrow;
 use std::time::Duration;
 
-/// A compiled function for this machine.
+/// A compiled function for this machine, of a program that it owns or borrows.
 ///
 /// A function that is a schedule is executed as such. Another one, such as one with control flow, is interpreted, and with it what it calls, but
 /// for functions that are schedules.
-pub struct CompiledFunction<'m> {
-    module: &'m Module,
+pub struct CompiledFunction<M> {
+    module: M,
     function: Op,
-    /// The schedules, shared with the handler of calls.
-    schedules: Arc<Mutex<Schedules>>,
-    /// The interpreter, for functions without a schedule.
-    interpreter: Interpreter<'m>,
+    schedules: Schedules,
+    /// For functions without a schedule: the kernels of their ops, prepared when an op first runs, and what interpreters pass on.
+    kernels: FxHashMap<Op, Option<Prepared>>,
+    state: InterpreterState,
 }
 
 /// The schedules of a program, and the threads that execute them.
@@ -55,21 +55,29 @@ impl Schedules {
     }
 }
 
-impl<'m> CompiledFunction<'m> {
+impl<M: Borrow<Module>> CompiledFunction<M> {
     /// Prepares a function of a valid program.
-    pub fn new(module: &'m Module, function: Op) -> CompiledFunction<'m> {
-        let schedules = Arc::new(Mutex::new(Schedules::of(module, function)));
-        let shared = schedules.clone();
-        let callees = move |callee: Op, arguments: &[Datum]| locked(&shared).run(module, callee, arguments);
-        let interpreter = Interpreter::new(module).with_kernels(kernels_on_demand()).with_callees(Box::new(callees));
-        CompiledFunction { module, function, schedules, interpreter }
+    pub fn new(module: M, function: Op) -> CompiledFunction<M> {
+        let schedules = Schedules::of(module.borrow(), function);
+        CompiledFunction {
+            module,
+            function,
+            schedules,
+            kernels: FxHashMap::default(),
+            state: InterpreterState::default(),
+        }
     }
 
     /// Sets the threads of schedules.
     #[must_use]
-    pub fn on(self, workers: Workers) -> CompiledFunction<'m> {
-        locked(&self.schedules).workers = workers;
+    pub fn on(mut self, workers: Workers) -> CompiledFunction<M> {
+        self.schedules.workers = workers;
         self
+    }
+
+    /// Returns the program.
+    pub fn module(&self) -> &Module {
+        self.module.borrow()
     }
 
     /// Calls the function.
@@ -77,32 +85,42 @@ impl<'m> CompiledFunction<'m> {
     /// # Errors
     /// The op that failed, with the reason.
     pub fn call(&mut self, arguments: Vec<Datum>) -> Result<Vec<Datum>, Stop> {
-        let scheduled = locked(&self.schedules).run(self.module, self.function, &arguments);
-        scheduled.unwrap_or_else(|| self.interpreter.call(self.function, arguments))
+        let CompiledFunction { module, function, schedules, kernels, state } = self;
+        let m: &Module = (*module).borrow();
+        if let Some(done) = schedules.run(m, *function, &arguments) {
+            return done;
+        }
+        let callees = |callee: Op, arguments: &[Datum]| schedules.run(m, callee, arguments);
+        let interpreter = Interpreter::resume(m, std::mem::take(state));
+        let kernels = |args: &OpArgs<'_>, operands: &[Datum]| by_kernel(kernels, args, operands);
+        let mut interpreter = interpreter.with_kernels(Box::new(kernels)).with_callees(Box::new(callees));
+        let done = interpreter.call(*function, arguments);
+        *state = interpreter.into_state();
+        done
     }
 
     /// Returns the memory usage of all schedules, if there are any.
     pub fn usage(&self) -> Option<Usage> {
-        locked(&self.schedules).iter().map(Schedule::usage).reduce(Usage::beside)
+        self.schedules.iter().map(Schedule::usage).reduce(Usage::beside)
     }
 
     /// Returns the function with the reason, if it is interpreted and calls no schedules.
     pub fn refused(&self) -> Option<Refused> {
-        let schedules = locked(&self.schedules);
-        let refusal = schedules.all[&self.function].as_ref().err()?;
-        schedules.iter().next().is_none().then(|| refusal.refused(self.module, self.function, "interpreted"))
+        let refusal = self.schedules.all[&self.function].as_ref().err()?;
+        let calls_none = self.schedules.iter().next().is_none();
+        calls_none.then(|| refusal.refused(self.module(), self.function, "interpreted"))
     }
 
     /// Returns the total time of each step of the schedules, with its last op.
     pub fn spent(&self) -> Vec<(Op, Duration)> {
-        locked(&self.schedules).iter().flat_map(Schedule::spent).collect()
+        self.schedules.iter().flat_map(Schedule::spent).collect()
     }
 
     /// Returns the ops evaluated by reference, by name, with their number over `calls` calls; constants do not count.
     pub fn reference(&self, calls: u64) -> Vec<(&'static str, u64)> {
-        let mut counts = self.interpreter.declined().clone();
-        for schedule in locked(&self.schedules).iter() {
-            let names = schedule.reference().filter_map(|op| self.module.info(op));
+        let mut counts = self.state.declined().clone();
+        for schedule in self.schedules.iter() {
+            let names = schedule.reference().filter_map(|op| self.module().info(op));
             names.for_each(|info| *counts.entry(info.name).or_default() += calls);
         }
         let mut all: Vec<_> = counts.into_iter().collect();
@@ -111,23 +129,19 @@ impl<'m> CompiledFunction<'m> {
     }
 }
 
-/// Returns the schedules, of which one runs at a time.
-fn locked(schedules: &Mutex<Schedules>) -> MutexGuard<'_, Schedules> {
-    schedules.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Kernels for the interpreter, prepared when an op first runs.
-fn kernels_on_demand<'m>() -> OpKernels<'m> {
-    let mut kernels = FxHashMap::default();
-    Box::new(move |args, operands| {
-        let of_op = |op| {
-            let prepared = if is_interpreted(args.module, op) { None } else { prepare(args) };
-            prepared.and_then(|prepared| by_kernels(args, prepared))
-        };
-        let op = args.op?;
-        let prepared = kernels.entry(op).or_insert_with(|| of_op(op));
-        let are_tensors = operands.iter().all(|datum| datum.tensor().is_ok());
-        are_tensors.then_some(())?;
-        Some(run_on(args, prepared.as_ref()?, operands))
-    })
+/// Evaluates an op by its kernel, if there is one.
+fn by_kernel(
+    kernels: &mut FxHashMap<Op, Option<Prepared>>,
+    args: &OpArgs<'_>,
+    operands: &[Datum],
+) -> Option<Result<Vec<Datum>, Trap>> {
+    let of_op = |op| {
+        let prepared = if is_interpreted(args.module, op) { None } else { prepare(args) };
+        prepared.and_then(|prepared| by_kernels(args, prepared))
+    };
+    let op = args.op?;
+    let prepared = kernels.entry(op).or_insert_with(|| of_op(op));
+    let are_tensors = operands.iter().all(|datum| datum.tensor().is_ok());
+    are_tensors.then_some(())?;
+    Some(run_on(args, prepared.as_ref()?, operands))
 }

@@ -7,8 +7,8 @@ use super::{aligned, extents};
 use crate::workers::Workers;
 use gradus_interp::Stop;
 use gradus_ir::eval::Datum;
-use gradus_ir::{Module, Op, OpDecl, Refusal, Tensor, Traits, Type, Value};
-use gradus_networks::sched::{StepOp, ToTensorOp};
+use gradus_ir::{Module, Op, Refusal, Tensor, Traits, Type, Value};
+use gradus_networks::sched::is_schedule;
 use rustc_hash::FxHashMap;
 use std::time::{Duration, Instant};
 
@@ -53,8 +53,7 @@ impl Schedule {
     pub(super) fn of(m: &Module, function: Op) -> Result<Schedule, Refusal> {
         let block = m.regions(function).first().and_then(|&region| m.entry(region)).ok_or("no body")?;
         m.next_block(block).is_none().then_some(()).ok_or("several blocks")?;
-        let is_scheduled = |op: Op| StepOp::cast(m, op).is_some() || ToTensorOp::cast(m, op).is_some();
-        m.block_ops(block).any(is_scheduled).then_some(()).ok_or("no steps")?;
+        is_schedule(m, function).then_some(()).ok_or("no steps")?;
         let mut reader = ScheduleReader::new(m);
         let mut ops = m.block_ops(block);
         let last = ops.next_back().filter(|&last| m.has_trait(last, Traits::RETURN_LIKE)).ok_or("no return")?;

@@ -11,6 +11,7 @@ use super::bindings::Bindings;
 use super::{Arg, AttrTerm, Call, CompiledRule, OpTerm, RuleFn, Term, Var};
 use crate::intern::{Attr, Type};
 use crate::module::{Module, Value};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::ops::ControlFlow;
 
@@ -104,6 +105,8 @@ pub struct Matcher<'g, G: MatchGraph> {
     state: MatchIn<G>,
     /// The bound variables in binding order.
     trail: SmallVec<[Var; 8]>,
+    /// Conditions on one value, by their number in the rule, that hold or not. Some walk through all that the value is computed from.
+    tested: FxHashMap<(usize, Value), bool>,
 }
 
 /// The remaining goals: the operands of one op from index `next` on, then `outer`.
@@ -128,7 +131,7 @@ impl<'g, G: MatchGraph> Matcher<'g, G> {
     /// Creates a matcher that tries at most `fuel` candidates.
     pub fn new(graph: &'g G, rule: &'g CompiledRule, fuel: usize) -> Matcher<'g, G> {
         let state = Match { roots: SmallVec::new(), bindings: Bindings::of(rule), premises: Premises::new() };
-        Matcher { graph, rule, fuel, state, trail: SmallVec::new() }
+        Matcher { graph, rule, fuel, state, trail: SmallVec::new(), tested: FxHashMap::default() }
     }
 
     /// Whether the enumeration stopped because the fuel was used up.
@@ -286,10 +289,14 @@ impl<'g, G: MatchGraph> Matcher<'g, G> {
         ControlFlow::Continue(())
     }
 
-    fn conditions(&self) -> bool {
-        self.rule.conditions.iter().all(|call| match call.function.run {
-            RuleFn::Test(test) => self.args_of(call).is_some_and(|args| test(self.graph.module(), &args)),
-            RuleFn::Attr(_) => false,
+    fn conditions(&mut self) -> bool {
+        self.rule.conditions.iter().enumerate().all(|(number, call)| {
+            let (RuleFn::Test(test), Some(args)) = (call.function.run, self.args_of(call)) else { return false };
+            let holds = || test(self.graph.module(), &args);
+            match args[..] {
+                [Arg::Value(value)] => *self.tested.entry((number, value)).or_insert_with(holds),
+                _ => holds(),
+            }
         })
     }
 

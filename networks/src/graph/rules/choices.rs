@@ -8,11 +8,11 @@ use gradus_ir::rules::{Rule, approx, rule};
 #[rustfmt::skip]
 pub(super) const MUL: &[Rule] = &[
     rule("mul-as-conv",          "mul(a: S, b: T): R => reshape(conv{group = factor_groups(S, T)}(reshape(a, as_features(S, T)), reshape(b, as_factors(S, T))), inferred_extents(R)): R  if unpoisoned(a), unpoisoned(b)"),
-    rule("mul-as-integer-conv",  "mul(a: S, b: T): R => reshape(cast{to = element(R)}(conv_integer{group = factor_groups(S, T)}(reshape(a, as_features(S, T)), reshape(b, as_factors(S, T)))), inferred_extents(R)): R  if unpoisoned(a), unpoisoned(b)"),
+    rule("mul-as-integer-conv",  "mul(a: S, b: T): R => reshape(cast{to = element(R)}(conv_integer{group = factor_groups(S, T)}(reshape(a, as_features(S, T)), reshape(b, as_factors(S, T)))), inferred_extents(R)): R  if bytes(R), unpoisoned(a), unpoisoned(b)"),
     rule("mul-channels-as-conv", "mul(a: R, b: S): R => conv{group = channels(R)}(a, reshape(b, channel_kernels(R))): R  if per_channel(S, R), unpoisoned(a), unpoisoned(b)"),
     rule("mul-expanded",         "mul(a: S, b: T): R => mul(a, expand(b, expansion(S, T))): R"),
     rule("mul-dynamic-as-conv",  "mul(a: S, b: T): R => reshape{allowzero = 1}(conv{group = all_channels(R)}(reshape(expand(a, shape(b)), all_as_features(R)), reshape(expand(b, shape(a)), all_as_factors(R))), shape(expand(a, shape(b)))): R  if decided_at_run_time(S, T), unpoisoned(a), unpoisoned(b)"),
-    rule("mul-dynamic-as-integer-conv", "mul(a: S, b: T): R => reshape{allowzero = 1}(cast{to = element(R)}(conv_integer{group = all_channels(R)}(reshape(expand(a, shape(b)), all_as_features(R)), reshape(expand(b, shape(a)), all_as_factors(R)))), shape(expand(a, shape(b)))): R  if decided_at_run_time(S, T), unpoisoned(a), unpoisoned(b)"),
+    rule("mul-dynamic-as-integer-conv", "mul(a: S, b: T): R => reshape{allowzero = 1}(cast{to = element(R)}(conv_integer{group = all_channels(R)}(reshape(expand(a, shape(b)), all_as_features(R)), reshape(expand(b, shape(a)), all_as_factors(R)))), shape(expand(a, shape(b)))): R  if bytes(R), decided_at_run_time(S, T), unpoisoned(a), unpoisoned(b)"),
 ];
 
 /// Matrix products as 1x1 convolutions, and back.

@@ -4,7 +4,7 @@ use super::extents::{dims, inferred_shape, ints, list, shape};
 use super::{broadcast, pads, poison, slice_bounds};
 use gradus_ir::eval::floats_to_tensor;
 use gradus_ir::rules::{Arg, ArgKind, RuleFunction};
-use gradus_ir::{Attr, DYNAMIC, Module, Tensor, Type};
+use gradus_ir::{Attr, DType, DYNAMIC, Module, Tensor, Type};
 use gradus_reference_kernels as kernels;
 use gradus_reference_kernels::shape::PER_CHANNEL;
 
@@ -51,6 +51,7 @@ pub(in crate::graph) const FUNCTIONS: &[&RuleFunction] = &[
     &RuleFunction::attr("as_features", "the shape of the left factor as the image of a convolution", TYPES, broadcast::as_features),
     &RuleFunction::attr("as_factors", "the shape of the right factor as the filters of a convolution", TYPES, broadcast::as_factors),
     &RuleFunction::attr("expansion", "the shape with which the right factor is expanded", TYPES, broadcast::expansion),
+    &RuleFunction::test("bytes", "a tensor of 8-bit integers", TYPE, |m, x| m.ctx.dtype(m.ctx.element_type(x[0].ty())).is_some_and(|of| matches!(of, DType::I8 | DType::U8))),
     &RuleFunction::test("decided_at_run_time", "two tensors whose broadcast depends on dynamic extents", TYPES, broadcast::decided_at_run_time),
     &RuleFunction::attr("all_channels", "the group count of a depthwise convolution of any number of channels", TYPE, |m, _| Some(m.ctx.int_attr(Type::I64, PER_CHANNEL))),
     &RuleFunction::attr("all_as_features", "the shape of one pixel with all elements as channels", TYPE, |m, _| Some(list(m, vec![1, -1, 1, 1]))),

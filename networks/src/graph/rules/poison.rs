@@ -1,16 +1,16 @@
 //! Values without poison elements. A poison element makes one element of an elementwise op's result poison, but all of a product's or
 //! convolution's: rules that compute elements together that were computed apart hold for these values.
 
-use crate::graph::OPS;
+use crate::graph;
+use gradus_ir::entity::SideTable;
 use gradus_ir::rules::Arg;
 use gradus_ir::symbols::is_public;
 use gradus_ir::{Module, Op, Traits, Value};
-use rustc_hash::FxHashSet;
 
 /// Whether a value is computed from constants and arguments of public functions by ops of this dialect, which make poison of poison
 /// only. Linear in the number of these ops.
 pub(super) fn is_unpoisoned(m: &Module, x: &[Arg]) -> bool {
-    let (mut seen, mut pending) = (FxHashSet::default(), vec![x[0].value()]);
+    let (mut seen, mut pending) = (SideTable::new(false), vec![x[0].value()]);
     while let Some(value) = pending.pop() {
         let Some(op) = m.defining_op(value) else {
             if !is_from_outside(m, value) {
@@ -27,7 +27,7 @@ pub(super) fn is_unpoisoned(m: &Module, x: &[Arg]) -> bool {
         if !is_of_this_dialect(m, op) {
             return false;
         }
-        if seen.insert(op) {
+        if !std::mem::replace(&mut seen[op], true) {
             pending.extend(m.operands(op));
         }
     }
@@ -44,5 +44,5 @@ fn is_from_outside(m: &Module, value: Value) -> bool {
 }
 
 fn is_of_this_dialect(m: &Module, op: Op) -> bool {
-    m.regions(op).is_empty() && m.is_one_of(op, &OPS)
+    m.regions(op).is_empty() && m.is_of_dialect(op, &graph::DIALECT)
 }
