@@ -165,10 +165,10 @@ impl Module {
         self.info(op).is_some_and(|info| declared.iter().any(|other| std::ptr::eq(*other, info)))
     }
 
-    /// Whether an op is declared in a dialect.
-    pub fn is_of_dialect(&self, op: Op, dialect: &Dialect) -> bool {
-        let rest = self.info(op).and_then(|info| info.name.strip_prefix(dialect.name));
-        rest.is_some_and(|rest| rest.starts_with('.'))
+    /// Whether an op is of the same dialect as a declared one.
+    pub fn shares_dialect(&self, op: Op, other: &OpInfo) -> bool {
+        let dialect = |info: &OpInfo| info.name.split_once('.').map(|(dialect, _)| dialect);
+        self.info(op).is_some_and(|info| dialect(info) == dialect(other))
     }
 
     /// Returns the operands of declared group `i`.

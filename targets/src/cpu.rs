@@ -14,7 +14,8 @@ use gradus_runtime::workers::Workers;
 use std::borrow::Borrow;
 
 /// The declaration of the target. The pipeline merges no ops (`graph-merge`): products with a common operand read it in place, slices
-/// of a merged result would be copied, and an elementwise op after a concatenation is fused into no product.
+/// of a merged result would be copied, and an elementwise op after a concatenation is fused into no product. Nor does it make depthwise convolutions
+/// of multiplies (`mul-as-conv`): they cost more here, and would be most of the e-graph.
 pub const TARGET: Target = Target {
     cost: CostModel {
         name: "cpu",
@@ -48,7 +49,7 @@ pub const TARGET: Target = Target {
         approx: true,
     },
     pipeline: "builtin.module(convert-qdq-to-integer{products=true},expand-recurrent,canonicalize,outline-tensor-code,saturate{target=cpu floats=approx \
-               rules=graph-algebra,graph-fuse,sparse,sparse-integer,mul-as-conv,matmul-as-conv},fuse-attention,\
+               rules=graph-algebra,graph-fuse,sparse,sparse-integer,matmul-as-conv},fuse-attention,\
                choose-layouts{target=cpu},divide-images{bands=$bands},overlap-bands,convert-sparse-to-x64,\
                convert-graph-to-addr{target=cpu winograd-strip=$winograd_strip},\
                propagate-layouts,fuse-epilogues{rounding=true},fold-shuffles,fold-packs,canonicalize,pack-panels,canonicalize,cse,\

@@ -124,7 +124,7 @@ impl Geometry {
         let (access, layout) = (self.access()?, self.placed()?);
         match self.kind {
             GeometryKind::Windows if self.is_channels_last()? => {
-                self.runs_of_channels(&access.indirect_table_by(&layout, derivation)?)
+                self.runs_of_channels(access.indirect_table_by(&layout, derivation)?)
             }
             GeometryKind::Windows => self.windows_in(&layout),
             GeometryKind::Conv | GeometryKind::Rows => match access.separable_table_by(&layout, derivation) {
@@ -139,12 +139,16 @@ impl Geometry {
     }
 
     /// Returns the table of runs of all channels, from that of the first channel.
-    fn runs_of_channels(&self, table: &AddressTable<'_>) -> Result<AddressTable<'static>, LayoutError> {
-        // With a single channel, positions of a row are contiguous, and runs of the table have several.
+    fn runs_of_channels(&self, table: AddressTable<'static>) -> Result<AddressTable<'static>, LayoutError> {
+        let channels = usize::try_from(self.sizes[1]).map_err(|_| LayoutError::Sizes)?;
+        let table = match table.with_runs(channels) {
+            Ok(runs) => return Ok(runs),
+            // With a single channel, positions of a row are contiguous, and runs of the table have several.
+            Err(table) => table,
+        };
         let entry =
             |at: Option<i64>| at.map_or(Ok(ZERO_PAGE), |at| i32::try_from(at).map_err(|_| LayoutError::TooLarge));
         let bases = (0..table.rows()).flat_map(|row| table.row(row)).map(entry).collect::<Result<Vec<_>, _>>()?;
-        let channels = usize::try_from(self.sizes[1]).map_err(|_| LayoutError::Sizes)?;
         AddressTable::indirect(bases, [table.rows(), table.depth()], channels).map_err(|_| LayoutError::TooLarge)
     }
 

@@ -77,6 +77,19 @@ impl<'a> AddressTable<'a> {
         Ok(AddressTable { addressing: Addressing::Indirect { bases, rows, runs }, run, encoding: Encoding::Absolute })
     }
 
+    /// Returns a table of one base per element as one of runs of `run` elements that begin there; another table unchanged as the error.
+    ///
+    /// # Errors
+    /// The table, if it is separable or has longer runs, or the number of reduction points overflows.
+    pub fn with_runs(self, run: usize) -> Result<AddressTable<'a>, AddressTable<'a>> {
+        match self.addressing {
+            Addressing::Indirect { runs, .. } if self.run == 1 && runs.checked_mul(run).is_some() => {
+                Ok(AddressTable { run, ..self })
+            }
+            _ => Err(self),
+        }
+    }
+
     /// Returns the table with lists of its own.
     pub fn into_owned(self) -> AddressTable<'static> {
         let owned = |list: Cow<'_, [i32]>| Cow::Owned(list.into_owned());

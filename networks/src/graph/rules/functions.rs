@@ -61,7 +61,7 @@ pub(in crate::graph) const FUNCTIONS: &[&RuleFunction] = &[
     &RuleFunction::attr("as_matrix", "the shape of 1x1 filters as a matrix", TYPE, |m, x| shape(m, dims(m, x[0])?.get(..2)?)),
     &RuleFunction::attr("as_columns", "the shape of a tensor with its spatial axes flattened", TYPE, |m, x| as_columns(&dims(m, x[0])?).and_then(|d| shape(m, &d))),
     &RuleFunction::attr("both_perms", "the composition of two permutations", PERMS, both_perms),
-    &RuleFunction::attr("per_filter", "a per-channel constant as a vector", ATTR_TYPE, per_filter),
+    &RuleFunction::attr("per_filter", "a constant per channel, or one for all, as a vector of a tensor's channels", ATTR_TYPE, per_filter),
     &RuleFunction::attr("scaled", "the products of a constant and a vector along its last axis, if all are finite", &[ArgKind::Attr; 2], scaled),
     &RuleFunction::attr("norm_filters", "filters scaled by a batch normalization", &[ArgKind::Attr; 4], norm_filters),
     &RuleFunction::attr("norm_bias", "the bias of a batch normalization", NORM, |m, x| norm_bias(m, None, x)),
@@ -163,13 +163,18 @@ fn constant(m: &Module, tensor: &Tensor, like: Arg) -> Option<Attr> {
     Some(m.ctx.dense_attr(m.ctx.tensor_type(&dims, elem), tensor))
 }
 
+/// Returns a constant with an element per channel of a tensor, or one for all channels, as a vector.
 fn per_filter(m: &Module, x: &[Arg]) -> Option<Attr> {
+    let (factors, all) = (tensor(m, x[0])?, m.ctx.shape(x[1].ty())?);
+    let count = usize::try_from(channels(m, x[1])?).ok()?;
+    if factors.len() == 1 && factors.rank() <= all.len() {
+        return constant(m, &kernels::expand(&factors.reshape(vec![1]).ok()?, &[count as i64]).ok()?, x[0]);
+    }
     let ty = Arg::Type(m.ctx.attr_type(x[0].attr())?);
-    let channels = channels(m, x[1])?;
     if !per_channel(m, &[ty, x[1]]) {
         return None;
     }
-    constant(m, &tensor(m, x[0])?.reshape(vec![usize::try_from(channels).ok()?]).ok()?, x[0])
+    constant(m, &factors.reshape(vec![count]).ok()?, x[0])
 }
 
 fn scaled(m: &Module, x: &[Arg]) -> Option<Attr> {
@@ -196,7 +201,8 @@ fn norm_filters(m: &Module, x: &[Arg]) -> Option<Attr> {
     if filters.shape().first() != Some(&factors.len()) || size == 0 {
         return None;
     }
-    let scaled = filters.to_f64().chunks(size).zip(&factors).flat_map(|(w, f)| w.iter().map(move |w| w * f)).collect();
+    let mut scaled = filters.to_f64();
+    scaled.chunks_mut(size).zip(&factors).for_each(|(filter, factor)| filter.iter_mut().for_each(|w| *w *= factor));
     constant(m, &floats_to_tensor(filters.dtype(), filters.shape(), scaled), x[0])
 }
 

@@ -1,11 +1,11 @@
 //! Values without poison elements. A poison element makes one element of an elementwise op's result poison, but all of a product's or
 //! convolution's: rules that compute elements together that were computed apart hold for these values.
 
-use crate::graph;
+use crate::graph::ConstantOp;
 use gradus_ir::entity::SideTable;
 use gradus_ir::rules::Arg;
 use gradus_ir::symbols::is_public;
-use gradus_ir::{Module, Op, Traits, Value};
+use gradus_ir::{Module, Op, OpDecl, Traits, Value};
 
 /// Whether a value is computed from constants and arguments of public functions by ops of this dialect, which make poison of poison
 /// only. Linear in the number of these ops.
@@ -44,5 +44,5 @@ fn is_from_outside(m: &Module, value: Value) -> bool {
 }
 
 fn is_of_this_dialect(m: &Module, op: Op) -> bool {
-    m.regions(op).is_empty() && m.is_of_dialect(op, &graph::DIALECT)
+    m.regions(op).is_empty() && m.shares_dialect(op, ConstantOp::INFO)
 }
