@@ -198,62 +198,74 @@ fn address_of(layout: &Layout, start: &[i64], loops: &[AccessLoop], mut point: u
 
 /// Returns the `count` addresses of the points of `loops` in iteration order, or [`ZERO_PAGE`] outside the tensor.
 fn offsets(layout: &Layout, start: &[i64], loops: &[AccessLoop], count: u64) -> Vec<i32> {
+    if count == 0 {
+        return Vec::new();
+    }
     let loops: SmallVec<[AccessLoop; 8]> = loops.iter().copied().filter(|l| l.extent != 1).collect();
     let is_last = |i: usize| loops[i + 1..].iter().all(|l| l.axis != loops[i].axis);
-    let levels = loops.iter().enumerate().map(|(i, &l)| (l, is_last(i))).collect();
-    let mut list = OffsetWriter { layout, levels, at: start.into(), offsets: Vec::with_capacity(count as usize) };
-    let mut still = (0..layout.axes().len()).filter(|&axis| loops.iter().all(|l| l.axis != axis));
-    let first = still.try_fold(layout.start(), |sum, axis| list.with(Some(sum), axis, start[axis]));
+    let levels = loops.iter().enumerate().map(|(i, l)| (l.extent as usize, l.axis, is_last(i))).collect();
+    let axes = 0..layout.axes().len();
+    let parts = axes.clone().map(|axis| AxisParts::of(layout, axis, start[axis], &loops)).collect();
+    let at = smallvec::smallvec![0; axes.len()];
+    let mut list = OffsetWriter { levels, parts, at, offsets: Vec::with_capacity(count as usize) };
+    let mut still = axes.filter(|&axis| loops.iter().all(|l| l.axis != axis));
+    let first = still.try_fold(layout.start(), |sum, axis| Some(sum.wrapping_add(list.parts[axis].0[0]?)));
     list.below(0, first);
     list.offsets
 }
 
+/// The contributions of an axis to the addresses, at each point of its own loops in iteration order; `None` outside the tensor.
+struct AxisParts(Vec<Option<u64>>);
+
+impl AxisParts {
+    fn of(layout: &Layout, axis: usize, start: i64, loops: &[AccessLoop]) -> AxisParts {
+        let mut indices = vec![start];
+        for l in loops.iter().filter(|l| l.axis == axis) {
+            let steps = || (0..l.extent).map(|i| i.wrapping_mul(l.step) as i64);
+            indices = indices.iter().flat_map(|&at| steps().map(move |step| at.wrapping_add(step))).collect();
+        }
+        let axis = &layout.axes()[axis];
+        let inside = |at: i64| u64::try_from(at).ok().filter(|&at| at < axis.size);
+        AxisParts(indices.into_iter().map(|at| inside(at).map(|at| axis.contribution(at))).collect())
+    }
+}
+
 /// A traversal of loops that appends one address per point.
-struct OffsetWriter<'a> {
-    layout: &'a Layout,
-    /// The loops, and whether each is the innermost one along its axis.
-    levels: SmallVec<[(AccessLoop, bool); 8]>,
-    at: SmallVec<[i64; 4]>,
+struct OffsetWriter {
+    /// The extent and axis of each loop, and whether it is the innermost one along its axis.
+    levels: SmallVec<[(usize, usize, bool); 8]>,
+    parts: SmallVec<[AxisParts; 4]>,
+    /// For each axis, the number of the point of its loops.
+    at: SmallVec<[usize; 4]>,
     offsets: Vec<i32>,
 }
 
-impl OffsetWriter<'_> {
-    /// Adds the contribution of `axis` at an index; `None` outside the tensor.
-    fn with(&self, sum: Option<u64>, axis: usize, at: i64) -> Option<u64> {
-        let (at, axis) = (u64::try_from(at).ok()?, &self.layout.axes()[axis]);
-        if at < axis.size { Some(sum?.wrapping_add(axis.contribution(at))) } else { None }
-    }
-
+impl OffsetWriter {
     /// Visits all points of the loops from `level` on. `sum`: contributions of the axes that these loops do not
     /// advance.
     fn below(&mut self, level: usize, sum: Option<u64>) {
-        let Some(&(AccessLoop { extent, axis, step }, is_last)) = self.levels.get(level) else {
+        let Some(&(extent, axis, is_last)) = self.levels.get(level) else {
             return self.offsets.push(entry(sum));
         };
+        let before = self.at[axis];
+        let points = before * extent..(before + 1) * extent;
         if level + 1 == self.levels.len() {
-            return self.innermost(AccessLoop { extent, axis, step }, sum);
+            let parts = &self.parts[axis].0[points];
+            match sum {
+                Some(sum) => {
+                    self.offsets.extend(parts.iter().map(|part| entry(part.map(|part| sum.wrapping_add(part)))))
+                }
+                None => self.offsets.resize(self.offsets.len() + extent, ZERO_PAGE),
+            }
+            return;
         }
-        let start = self.at[axis];
-        for _ in 0..extent {
-            let sum = if is_last { self.with(sum, axis, self.at[axis]) } else { sum };
+        for point in points {
+            self.at[axis] = point;
+            let own = || Some(sum?.wrapping_add(self.parts[axis].0[point]?));
+            let sum = if is_last { own() } else { sum };
             self.below(level + 1, sum);
-            self.at[axis] = self.at[axis].wrapping_add(step as i64);
         }
-        self.at[axis] = start;
-    }
-
-    /// Visits the points of the innermost loop, with a fast path for axes of constant stride.
-    fn innermost(&mut self, AccessLoop { extent, axis: of, step }: AccessLoop, sum: Option<u64>) {
-        let (axis, start) = (&self.layout.axes()[of], self.at[of]);
-        let indices = (0..extent).map(|i| start.wrapping_add(i.wrapping_mul(step) as i64) as u64);
-        let mut offsets = std::mem::take(&mut self.offsets);
-        if let (Some(sum), Some(stride)) = (sum, axis.stride()) {
-            let offset = |at: u64| sum.wrapping_add(at.wrapping_mul(stride)) as i32;
-            offsets.extend(indices.map(|at| if at < axis.size { offset(at) } else { ZERO_PAGE }));
-        } else {
-            offsets.extend(indices.map(|at| entry(self.with(sum, of, at as i64))));
-        }
-        self.offsets = offsets;
+        self.at[axis] = before;
     }
 }
 
