@@ -59,11 +59,13 @@ struct CompileSettings {
     /// The precision of networks of f32.
     precision: Option<String>,
     /// The target for which forms of products are measured.
+    #[cfg_attr(not(feature = "cpu"), expect(dead_code, reason = "there is no target to measure"))]
     tuned: Option<&'static Target>,
 }
 
 impl CompileSettings {
     /// Adds the settings to a context.
+    #[cfg_attr(not(feature = "cpu"), expect(unused_variables, reason = "there is no target to measure"))]
     fn add_to(self, tool: &Tool, ctx: &Context) -> Result<(), Failure> {
         #[cfg(feature = "cpu")]
         if let Some(target) = self.tuned {

@@ -22,6 +22,7 @@ pub fn arguments() -> impl Iterator<Item = Arg> {
 
 /// Prepares the function that a command line names: for a target, or for evaluation by reference with a progress
 /// callback, which receives the number of executed ops.
+#[cfg_attr(not(feature = "cpu"), expect(unused_variables, reason = "programs are specialized on the cpu only"))]
 pub fn prepare<'m>(
     tool: &Tool,
     module: &'m Module,

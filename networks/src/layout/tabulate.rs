@@ -253,7 +253,8 @@ impl OffsetWriter {
             let parts = &self.parts[axis].0[points];
             match sum {
                 Some(sum) => {
-                    self.offsets.extend(parts.iter().map(|part| entry(part.map(|part| sum.wrapping_add(part)))))
+                    let addresses = parts.iter().map(|part| part.map(|part| sum.wrapping_add(part)));
+                    self.offsets.extend(addresses.map(entry));
                 }
                 None => self.offsets.resize(self.offsets.len() + extent, ZERO_PAGE),
             }
