@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 const KEPT: usize = 8;
 
 /// A function whose parameters have open extents. It is compiled when arguments of new shapes come, in a context of its own, so that memory does
-/// not grow with the number of shapes; the programs of the last [`KEPT`] shapes stay.
+/// not grow with the number of shapes; the programs of the last eight shapes stay.
 pub struct SpecializedFunction {
     tool: Tool,
     target: &'static Target,
@@ -108,6 +108,7 @@ impl SpecializedFunction {
         }
         run(&mut m, self.tool.target_pipeline(self.target, &ctx)?)?;
         schedules.put_back(&mut m);
+        ctx.release_unused_constants(&m);
         verify(&m).map_err(|all| error(&all))?;
         let function = Interpreter::new(&m).function(name).ok_or("the function is gone")?;
         let machine = self.target.cost.machine(&ctx).map_err(|e| e.to_string())?;
