@@ -10,7 +10,7 @@ use gradus_ir::symbols::SymbolRefs;
 use gradus_ir::verify::verify_op;
 use gradus_ir::{
     Block, Builder, Context, DYNAMIC, Diagnostic, Loc, Module, Op, OpDecl, OpState, Pass, PassContext, PassInfo,
-    Pattern, PatternRewriter, Traits, Type, TypeData, Value, symbol_name,
+    Pattern, PatternRewriter, Traits, Type, Value, symbol_name,
 };
 use std::fmt;
 
@@ -215,8 +215,7 @@ const PATTERNS: &[Pattern] = &[
 
 /// Whether `new` has all static extents of `old`, which may be of unknown rank.
 fn says_more(ctx: &Context, old: Type, new: Type) -> bool {
-    let is_unranked = matches!(ctx.type_data(old), TypeData::UnrankedTensor(_));
-    keeps_extents(ctx, old, new) || (is_unranked && join(ctx, old, new) == Some(new))
+    join(ctx, old, new).is_some() && (ctx.shape(old).is_none() || keeps_extents(ctx, old, new))
 }
 
 /// Returns the value before casts that only hide its rank or static extents, on the whole.
