@@ -160,7 +160,7 @@ fn attributes(args: &OpArgs<'_>) -> Result<RecurrentAttrs, Violation> {
         cell,
         reversed: reversed.to_vec(),
         activations: Activation::list(&names, &floats(args, "activation_alpha"), &floats(args, "activation_beta"))?,
-        clip: args.float("clip"),
+        clip: args.float("clip").filter(|clip| *clip > 0.0),
         batch_first: args.flag("layout"),
     })
 }

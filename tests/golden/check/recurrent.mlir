@@ -32,3 +32,9 @@ func.func @no_steps(%x: tensor<0x2x4xf32>, %w: tensor<1x2x4xf32>, %r: tensor<1x2
   %0:2 = graph.rnn %x, %w, %r state %h : (tensor<0x2x4xf32>, tensor<1x2x4xf32>, tensor<1x2x2xf32>, tensor<1x2x2xf32>) -> (tensor<0x1x2x2xf32>, tensor<1x2x2xf32>)
   return %0#0, %0#1 : tensor<0x1x2x2xf32>, tensor<1x2x2xf32>
 }
+// A threshold that is not positive clips nothing.
+// CHECK: @no_clip: no difference
+func.func @no_clip(%x: tensor<2x1x1xf32>, %w: tensor<1x1x1xf32>, %r: tensor<1x1x1xf32>) -> tensor<2x1x1x1xf32> {
+  %0 = graph.rnn %x, %w, %r {clip = 0.000000e+00 : f32} : (tensor<2x1x1xf32>, tensor<1x1x1xf32>, tensor<1x1x1xf32>) -> tensor<2x1x1x1xf32>
+  return %0 : tensor<2x1x1x1xf32>
+}
