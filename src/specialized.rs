@@ -2,13 +2,12 @@
 
 use crate::open_shapes::shapes_of;
 use crate::{Failure, Tool, target};
-use gradus_interp::Interpreter;
 use gradus_ir::diag::{Diagnostic, Refused};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::pass::{PassEvent, Pipeline, RunOptions, Watch};
 use gradus_ir::{Block, Builder, Context, Module, Op, Traits, ValueMap, verify};
 use gradus_networks::sched::is_schedule;
-use gradus_passes::refine_shapes::{ParameterShape, set_parameter_shapes};
+use gradus_passes::refine_shapes::{ParameterShape, function_named, set_parameter_shapes};
 use gradus_runtime::stored_program::StoredProgram;
 use gradus_targets::{Executable, LoadOwned, OpTimes, Signature, Statistic, Stop, Target};
 use indexmap::IndexMap;
@@ -71,7 +70,7 @@ impl SpecializedFunction {
         })
     }
 
-    /// Returns the program for some shapes, compiled if there is none.
+    /// Returns the program for some shapes; compiles it at the first call with them.
     fn program(&mut self, shapes: Vec<ParameterShape>) -> Result<&mut Specialized, String> {
         let program = self.programs.shift_remove(&shapes);
         let program = program.map_or_else(|| self.compile(&shapes), Ok)?;
@@ -87,9 +86,11 @@ impl SpecializedFunction {
         let ctx = target::context_like(&self.tool, &self.ctx).map_err(text)?;
         let error = |all: &[Diagnostic]| all.first().map_or_else(String::new, |error| error.message.clone());
         let (name, mut said) = (&self.function.1, Vec::new());
-        let mut m = self.source.read(&ctx, name).map_err(|all| error(&all))?;
+        let mut m = self.source.clone().into_module(&ctx, name).map_err(|all| error(&all))?;
         let root = m.root();
-        set_parameter_shapes(&mut m, root, name, shapes).map_err(|one| error(&[one]))?;
+        let called = function_named(&m, root, name);
+        let set = called.and_then(|called| set_parameter_shapes(&mut m, called, shapes));
+        set.map_err(|one| error(&[one]))?;
         let mut run = |m: &mut Module, mut pipeline: Pipeline| {
             let mut watch = Watch::new(|event| {
                 if let PassEvent::Diagnostic(one) = event {
@@ -110,7 +111,7 @@ impl SpecializedFunction {
         schedules.put_back(&mut m);
         ctx.release_unused_constants(&m);
         verify(&m).map_err(|all| error(&all))?;
-        let function = Interpreter::new(&m).function(name).ok_or("the function is gone")?;
+        let function = function_named(&m, root, name).map_err(|one| error(&[one]))?.0;
         let machine = self.target.cost.machine(&ctx).map_err(|e| e.to_string())?;
         let function = (self.load)(m, function, &machine, self.threads).map_err(|e| e.to_string())?;
         let refusals = said.into_iter().filter_map(|one| Some(*one.refused?)).collect();
@@ -131,15 +132,15 @@ fn functions(m: &Module) -> Vec<Op> {
 }
 
 /// Functions that are compiled already, in place of which declarations stand in a program.
-struct Schedules {
+struct TakenSchedules {
     functions: Module,
     /// The functions, each with its declaration.
     all: Vec<(Op, Op)>,
 }
 
 /// Leaves only declarations of the functions that are schedules, so that passes do not change them.
-fn take_schedules(m: &mut Module) -> Schedules {
-    let mut schedules = Schedules { functions: Module::new(m.ctx.clone()), all: Vec::new() };
+fn take_schedules(m: &mut Module) -> TakenSchedules {
+    let mut schedules = TakenSchedules { functions: Module::new(m.ctx.clone()), all: Vec::new() };
     for function in functions(m) {
         if !is_schedule(m, function) {
             continue;
@@ -154,7 +155,7 @@ fn take_schedules(m: &mut Module) -> Schedules {
     schedules
 }
 
-impl Schedules {
+impl TakenSchedules {
     /// Puts the functions in the place of their declarations that are still there.
     fn put_back(self, m: &mut Module) {
         let kept: Vec<Op> = m.block_ops(m.body()).collect();

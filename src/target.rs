@@ -53,7 +53,7 @@ pub fn precision_arg(tool: &Tool) -> impl Iterator<Item = Arg> {
     (!names.is_empty()).then(|| arg.value_parser(PossibleValuesParser::new(names))).into_iter()
 }
 
-/// What a command line chooses for compilation, besides the machine.
+/// The options of a command line for compilation, besides the machine.
 #[derive(Clone, Default)]
 struct CompileSettings {
     /// The precision of networks of f32.
@@ -205,7 +205,7 @@ pub fn compile(
 }
 
 /// Runs a pipeline on the only program of its context, with dumps between its passes. Constants that the program no longer
-/// uses are freed. The result is verified, not what is between passes. Returns the refused ops.
+/// uses are freed. The final program is verified, those between passes are not. Returns the refused ops.
 pub fn run_pipeline(
     mut pipeline: Pipeline,
     m: &mut Module,

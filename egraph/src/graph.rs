@@ -13,8 +13,8 @@ use std::hash::{Hash, Hasher};
 /// The e-graph of a program's values.
 pub type Graph = EGraph<Node, Facts>;
 
-/// Restores congruence and hash-consing after unions. egg takes the time of it, which nobody reads, from a clock that is calibrated for some 30 ms
-/// when it is first asked; another one stands in for it.
+/// Restores congruence and hash-consing after unions, with a clock that does not run: egg measures how long this takes, with a clock whose first use
+/// takes some 30 ms of calibration, and no report of ours contains that time.
 pub fn rebuild(graph: &mut Graph) {
     let (still, _) = quanta::Clock::mock();
     quanta::with_clock(&still, || graph.rebuild());

@@ -68,7 +68,7 @@ impl Stop {
     }
 }
 
-/// What interpreters of the same program, one after the other, pass on: memory and translated functions.
+/// Memory and translated functions, which an interpreter passes on to the next one of the same program.
 #[derive(Default)]
 pub struct InterpreterState {
     memory: Memory,

@@ -114,7 +114,8 @@ struct RefineShapes {
 impl Pass for RefineShapes {
     fn run(&mut self, m: &mut Module, op: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
         if !self.shapes.is_empty() {
-            set_parameter_shapes(m, op, &self.function, &self.shapes)?;
+            let function = function_named(m, op, &self.function)?;
+            set_parameter_shapes(m, function, &self.shapes)?;
         }
         let changes = infer_extents(m, op, cx);
         cx.count("num-changes", changes);
@@ -151,15 +152,22 @@ fn only_block(m: &Module, function: FuncOp) -> Option<Block> {
     m.entry(body).filter(|_| m.has_one_block(body))
 }
 
-/// Gives parameters of the function `@name` in `root` the extents of their shapes. Ops still read them by casts to their old types; `refine-shapes`
-/// infers the extents that follow.
+/// Returns the function `@name` in `root`.
 ///
 /// # Errors
-/// There is no such function or parameter, the function is called, or a shape contradicts the type of its parameter.
-pub fn set_parameter_shapes(m: &mut Module, root: Op, name: &str, shapes: &[ParameterShape]) -> Result<(), Diagnostic> {
+/// No function has this name.
+pub fn function_named(m: &Module, root: Op, name: &str) -> Result<FuncOp, Diagnostic> {
     let mut functions = m.ops_under(root).into_iter().filter_map(|op| FuncOp::cast(m, op));
-    let function = functions.find(|f| symbol_name(m, f.0).is_some_and(|symbol| m.ctx.text(symbol) == name));
-    let function = function.ok_or_else(|| Diagnostic::error(m.loc(root), format!("there is no function '@{name}'")))?;
+    let found = functions.find(|f| symbol_name(m, f.0).is_some_and(|symbol| m.ctx.text(symbol) == name));
+    found.ok_or_else(|| Diagnostic::error(m.loc(root), format!("there is no function '@{name}'")))
+}
+
+/// Gives parameters of a function the extents of their shapes. Ops still read them by casts to their old types; `refine-shapes` infers the extents
+/// that follow.
+///
+/// # Errors
+/// There is no such parameter, the function is called, or a shape contradicts the type of its parameter.
+pub fn set_parameter_shapes(m: &mut Module, function: FuncOp, shapes: &[ParameterShape]) -> Result<(), Diagnostic> {
     let (ctx, loc, names) = (m.ctx.clone(), m.loc(function.0), parameter_names(m, function.0));
     let error = |why: String| Err(Diagnostic::error(loc, why));
     let Some(entry) = m.entry(function.body(m)) else { return error("the function has no body".into()) };

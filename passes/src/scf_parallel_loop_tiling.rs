@@ -1,6 +1,7 @@
 //! `scf-parallel-loop-tiling`: tiling of parallel loops.
 
 use gradus_dialects::affine::MinOp;
+use gradus_dialects::arith::int_predicate::{SLT, ULE};
 use gradus_dialects::arith::{AddIOp, AndIOp, CmpIOp, MulIOp, SelectOp};
 use gradus_dialects::scf::{IfOp, ParallelOp, ReduceOp, YieldOp};
 use gradus_ir::affine::{AffineExpr, AffineMap};
@@ -61,10 +62,6 @@ Linear in the number of ops.",
     make: |options| Ok(Box::new(TileParallel::new(options)?)),
     ..PassInfo::DEFAULT
 };
-
-/// Predicates of `arith.cmpi`.
-const SLT: i64 = 2;
-const ULE: i64 = 7;
 
 /// Maximum extent of a tile. It is a bound of the inner loop, and the step after the last tile does not overflow.
 const MAX_EXTENT: i64 = 1 << 61;

@@ -1,6 +1,7 @@
 //! `specialize-shapes`: copies of a function for shapes of its parameters, among which it chooses when it runs.
 
-use crate::refine_shapes::{ParameterShape, infer_extents, set_parameter_shapes};
+use crate::refine_shapes::{ParameterShape, function_named, infer_extents, set_parameter_shapes};
+use gradus_dialects::arith::int_predicate::EQ;
 use gradus_dialects::arith::{AndIOp, CmpIOp};
 use gradus_dialects::func::{CallOp, FuncOp, ReturnOp};
 use gradus_dialects::scf::{IfOp, YieldOp};
@@ -8,8 +9,8 @@ use gradus_dialects::tensor::{CastOp, DimOp};
 use gradus_ir::pass::{OptionKind, Options, PassOption, Rewrites};
 use gradus_ir::symbols::FreeSymbols;
 use gradus_ir::{
-    Attr, Block, Builder, DYNAMIC, Diagnostic, Loc, Module, Op, OpDecl, OpState, Pass, PassContext, PassInfo, Type,
-    Value, ValueMap, symbol_name,
+    Attr, Block, Builder, DYNAMIC, Diagnostic, Loc, Module, Op, OpState, Pass, PassContext, PassInfo, Type, Value,
+    ValueMap,
 };
 
 /// The declaration of the pass.
@@ -88,39 +89,39 @@ struct SpecializeShapes {
 
 impl Pass for SpecializeShapes {
     fn run(&mut self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
-        let error = |m: &Module, op: Op, why: String| Diagnostic::error(m.loc(op), why);
-        let mut functions = m.ops_under(root).into_iter().filter_map(|op| FuncOp::cast(m, op));
-        let function = functions.find(|f| symbol_name(m, f.0).is_some_and(|name| m.ctx.text(name) == self.function));
-        if self.copies.is_empty() || function.is_some_and(|function| !cx.allows("specialize-shapes", m, function.0)) {
+        if self.copies.is_empty() {
             return Ok(());
         }
-        let function = function.ok_or_else(|| error(m, root, format!("there is no function '@{}'", self.function)))?;
+        let function = function_named(m, root, &self.function)?;
+        if !cx.allows("specialize-shapes", m, function.0) {
+            return Ok(());
+        }
         let free = FreeSymbols::around(m, function.0).filter(|_| m.entry(function.body(m)).is_some());
-        let mut free = free.ok_or_else(|| error(m, function.0, "the function has no body".into()))?;
+        let mut free = free.ok_or_else(|| Diagnostic::error(m.loc(function.0), "the function has no body"))?;
         let any = set_private(m, function, &free.take(&m.ctx, &format!("{}_any", self.function)));
         let mut choices = Vec::new();
         for shapes in &self.copies {
             let copy = m.clone_op(function.0, &mut ValueMap::default());
-            Builder::after(m, choices.last().map_or(function.0, |last: &Callee| last.function.0)).insert(copy);
+            Builder::after(m, choices.last().map_or(function.0, |last: &CalledFunction| last.function.0)).insert(copy);
             let name = free.take(&m.ctx, &format!("{}_shapes", self.function));
             let name_attr = set_private(m, FuncOp(copy), &name);
-            set_parameter_shapes(m, root, &name, shapes)?;
+            set_parameter_shapes(m, FuncOp(copy), shapes)?;
             infer_extents(m, copy, cx);
-            choices.push(Callee { function: FuncOp(copy), name: name_attr });
+            choices.push(CalledFunction { function: FuncOp(copy), name: name_attr });
         }
         cx.count("num-copies", choices.len() as u64);
-        choose(m, function, &self.function, &Callee { function, name: any }, &choices);
-        Ok(())
+        let chosen = choose(m, &self.function, &CalledFunction { function, name: any }, &choices);
+        chosen.ok_or_else(|| Diagnostic::error(m.loc(function.0), "the function has no type"))
     }
 }
 
 /// A function with its symbol.
-struct Callee {
+struct CalledFunction {
     function: FuncOp,
     name: Attr,
 }
 
-impl Callee {
+impl CalledFunction {
     /// Returns the types of the parameters and of the results.
     fn types(&self, m: &Module) -> Option<(Vec<Type>, Vec<Type>)> {
         let (inputs, outputs) = m.ctx.function_parts(m.ctx.as_type(self.function.function_type(m)?)?)?;
@@ -136,15 +137,16 @@ fn set_private(m: &mut Module, function: FuncOp, name: &str) -> Attr {
     m.ctx.symbol_attr(name)
 }
 
-/// Creates a function of the old name before `old`, which calls the first choice whose parameters have the extents of its arguments, or `any`.
-fn choose(m: &mut Module, old: FuncOp, name: &str, any: &Callee, choices: &[Callee]) -> Option<()> {
-    let (ctx, loc) = (m.ctx.clone(), m.loc(old.0));
+/// Creates a function of the name that `any` had, before it, which calls the first choice whose parameters have the extents of its arguments, or `any`.
+fn choose(m: &mut Module, name: &str, any: &CalledFunction, choices: &[CalledFunction]) -> Option<()> {
+    let (ctx, old) = (m.ctx.clone(), any.function.0);
+    let loc = m.loc(old);
     let (inputs, results) = any.types(m)?;
-    let mut state = OpState::with_operands_of(m, old.0);
+    let mut state = OpState::with_operands_of(m, old);
     state.set_inherent(&ctx, "sym_name", Some(ctx.string_attr(name)));
     state.set_inherent(&ctx, "sym_visibility", None);
     state.regions = 1;
-    let new = Builder::before(m, old.0).create(state);
+    let new = Builder::before(m, old).create(state);
     let entry = m.add_block(m.regions(new)[0]);
     let args: Vec<Value> = inputs.iter().map(|&ty| m.add_block_arg(entry, ty, loc)).collect();
     let (mut block, mut conditionals) = (entry, Vec::new());
@@ -167,9 +169,6 @@ fn choose(m: &mut Module, old: FuncOp, name: &str, any: &Callee, choices: &[Call
     ReturnOp::build(&mut Builder::at_end(m, block), loc, &values, &[]);
     Some(())
 }
-
-/// The predicate of `arith.cmpi` for equality.
-const EQ: i64 = 0;
 
 /// Compares the extents of arguments that their types leave open with those of `types`.
 fn fits(m: &mut Module, block: Block, loc: Loc, args: &[Value], types: &[Type]) -> Option<Value> {
@@ -195,7 +194,14 @@ fn fits(m: &mut Module, block: Block, loc: Loc, args: &[Value], types: &[Type]) 
 }
 
 /// Calls a function at the end of a block, with casts to the types of its parameters and from those of its results.
-fn call(m: &mut Module, block: Block, loc: Loc, args: &[Value], of: &Callee, results: &[Type]) -> Option<Vec<Value>> {
+fn call(
+    m: &mut Module,
+    block: Block,
+    loc: Loc,
+    args: &[Value],
+    of: &CalledFunction,
+    results: &[Type],
+) -> Option<Vec<Value>> {
     let (inputs, outputs) = of.types(m)?;
     let args: Vec<Value> = args.iter().zip(inputs).map(|(&arg, ty)| cast(m, block, loc, arg, ty)).collect();
     let b = &mut Builder::at_end(m, block);

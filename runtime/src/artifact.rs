@@ -175,7 +175,7 @@ impl Artifact {
             let start = self.behind.next_multiple_of(ALIGNMENT);
             invalid(&self.name, (start + e.valid_up_to(), "the text is not UTF-8".to_owned()))
         })?;
-        let m = StoredProgram { text: text.to_owned(), constants }.read(ctx, &self.name)?;
+        let m = StoredProgram { text: text.to_owned(), constants }.into_module(ctx, &self.name)?;
         check_addresses(&m)?;
         Ok(m)
     }

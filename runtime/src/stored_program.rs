@@ -42,27 +42,28 @@ impl StoredProgram {
     ///
     /// # Errors
     /// Each error with its position.
-    pub fn read(&self, ctx: &Arc<Context>, name: &str) -> Result<Module, Vec<Diagnostic>> {
-        let mut m = parse_module(ctx, name, self.text.clone(), ParseOptions::default())?;
+    pub fn into_module(self, ctx: &Arc<Context>, name: &str) -> Result<Module, Vec<Diagnostic>> {
+        let StoredProgram { text, constants } = self;
+        let mut m = parse_module(ctx, name, text, ParseOptions::default())?;
         for op in m.ops_under(m.root()) {
-            self.fill_constant(&mut m, op).map_err(|why| vec![Diagnostic::error(m.loc(op), why)])?;
+            fill_constant(&mut m, op, &constants).map_err(|why| vec![Diagnostic::error(m.loc(op), why)])?;
         }
         verify(&m)?;
         Ok(m)
     }
+}
 
-    /// Gives a constant its elements.
-    fn fill_constant(&self, m: &mut Module, op: Op) -> Result<(), String> {
-        let Some(attr) = m.inherent_attr(op, VALUE) else { return Ok(()) };
-        let &AttrData::DenseResource { key, ty } = m.ctx.attr_data(attr) else { return Ok(()) };
-        let number = m.ctx.text(key).strip_prefix('c').and_then(|n| n.parse::<usize>().ok());
-        let data = number.and_then(|n| self.constants.get(n));
-        let data = data.ok_or_else(|| format!("there are no elements '{}'", m.ctx.text(key)))?;
-        let tensor = tensor(&m.ctx, ty, data.clone())?;
-        let attr = m.ctx.dense_attr(ty, &tensor);
-        m.set_attr(op, VALUE, Some(attr));
-        Ok(())
-    }
+/// Gives a constant its elements.
+fn fill_constant(m: &mut Module, op: Op, constants: &[Bytes]) -> Result<(), String> {
+    let Some(attr) = m.inherent_attr(op, VALUE) else { return Ok(()) };
+    let &AttrData::DenseResource { key, ty } = m.ctx.attr_data(attr) else { return Ok(()) };
+    let number = m.ctx.text(key).strip_prefix('c').and_then(|n| n.parse::<usize>().ok());
+    let data = number.and_then(|n| constants.get(n));
+    let data = data.ok_or_else(|| format!("there are no elements '{}'", m.ctx.text(key)))?;
+    let tensor = tensor(&m.ctx, ty, data.clone())?;
+    let attr = m.ctx.dense_attr(ty, &tensor);
+    m.set_attr(op, VALUE, Some(attr));
+    Ok(())
 }
 
 /// Returns a constant and its elements, if they are available.

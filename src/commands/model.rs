@@ -19,7 +19,7 @@ use gradus_ir::{Context, Module, ParseOptions, Reader, verify};
 #[cfg(feature = "networks")]
 use gradus_lowering::onnx_to_graph::{ImportOptions, Imported, import};
 use gradus_passes::PASSES;
-use gradus_passes::refine_shapes::{ParameterShape, set_parameter_shapes};
+use gradus_passes::refine_shapes::{ParameterShape, function_named, set_parameter_shapes};
 #[cfg(feature = "cpu")]
 use gradus_runtime::artifact::{self, Artifact};
 #[cfg(feature = "cpu")]
@@ -159,8 +159,9 @@ fn set_shapes(
     streams: &mut Streams<'_>,
 ) -> Result<(), Failure> {
     if !shapes.is_empty() {
-        let root = m.root();
-        set_parameter_shapes(m, root, function, shapes).map_err(|error| report(&m.ctx, &[error], streams))?;
+        let called = function_named(m, m.root(), function);
+        let set = called.and_then(|called| set_parameter_shapes(m, called, shapes));
+        set.map_err(|error| report(&m.ctx, &[error], streams))?;
     }
     let pipeline = Pipeline::parse("builtin.module(refine-shapes)", PASSES).map_err(|e| e.to_string())?;
     target::run_pipeline(pipeline, m, IrPrinting::default(), streams).map(drop)

@@ -9,17 +9,41 @@ use gradus_ir::{
     Attr, AttrKind, AttrText, DType, Folded, Module, Op, OpArgs, Traits, Type, TypeRelation, Violation, op,
 };
 
+/// The numbers of the predicates of `arith.cmpi`.
+pub mod int_predicate {
+    /// Equal.
+    pub const EQ: i64 = 0;
+    /// Not equal.
+    pub const NE: i64 = 1;
+    /// Less, signed.
+    pub const SLT: i64 = 2;
+    /// Less or equal, signed.
+    pub const SLE: i64 = 3;
+    /// Greater, signed.
+    pub const SGT: i64 = 4;
+    /// Greater or equal, signed.
+    pub const SGE: i64 = 5;
+    /// Less, unsigned.
+    pub const ULT: i64 = 6;
+    /// Less or equal, unsigned.
+    pub const ULE: i64 = 7;
+    /// Greater, unsigned.
+    pub const UGT: i64 = 8;
+    /// Greater or equal, unsigned.
+    pub const UGE: i64 = 9;
+}
+
 const INT_CASES: &[(&str, i64)] = &[
-    ("eq", 0),
-    ("ne", 1),
-    ("slt", 2),
-    ("sle", 3),
-    ("sgt", 4),
-    ("sge", 5),
-    ("ult", 6),
-    ("ule", 7),
-    ("ugt", 8),
-    ("uge", 9),
+    ("eq", int_predicate::EQ),
+    ("ne", int_predicate::NE),
+    ("slt", int_predicate::SLT),
+    ("sle", int_predicate::SLE),
+    ("sgt", int_predicate::SGT),
+    ("sge", int_predicate::SGE),
+    ("ult", int_predicate::ULT),
+    ("ule", int_predicate::ULE),
+    ("ugt", int_predicate::UGT),
+    ("uge", int_predicate::UGE),
 ];
 
 const FLOAT_CASES: &[(&str, i64)] = &[

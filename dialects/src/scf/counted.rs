@@ -1,6 +1,7 @@
 //! `scf.for` as a [`CountedLoop`].
 
 use super::ForOp;
+use crate::arith::int_predicate::{SLT, ULE, ULT};
 use crate::arith::{AddIOp, AndIOp, CmpIOp, MulIOp, RemUIOp, SelectOp, SubIOp};
 use crate::loops::CountedLoop;
 use gradus_ir::control::Count;
@@ -23,11 +24,6 @@ const LOWER: usize = 0;
 const UPPER: usize = 1;
 const STEP: usize = 2;
 const INITS: usize = 3;
-
-/// Predicates of `arith.cmpi`.
-const SLT: i64 = 2;
-const ULT: i64 = 6;
-const ULE: i64 = 7;
 
 impl ForOp {
     fn constant(self, m: &Module, operand: usize) -> Option<i128> {

@@ -7,6 +7,7 @@ use super::{Importer, Stop};
 use crate::onnx::inline::{Body, VersionedNode};
 use crate::onnx::proto::AttributeProto;
 use crate::onnx::tensor::to_tensor;
+use gradus_dialects::arith::int_predicate::SLT;
 use gradus_dialects::{arith, scf, tensor};
 use gradus_ir::{Attr, Block, Builder, DYNAMIC, Loc, Op, Tensor, Type, TypeData, Value};
 use gradus_networks::graph::{
@@ -51,9 +52,6 @@ struct LoopIteration<'v> {
 
 /// Returns the inputs of a body for an iteration.
 type Enter<'a, 'f> = &'f mut dyn FnMut(&mut Importer<'a>, &LoopIteration<'_>) -> Result<Vec<Value>, Stop>;
-
-/// The predicate of `arith.cmpi` for less, signed.
-const SLT: i64 = 2;
 
 /// Number of times that the types of variables are made only as general as those of the values that a body gives.
 const MAX_PRECISE: usize = 3;

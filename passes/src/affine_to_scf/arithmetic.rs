@@ -1,16 +1,12 @@
 //! Expansion of affine expressions to arithmetic.
 
+use gradus_dialects::arith::int_predicate::{EQ, SGE, SLT};
 use gradus_dialects::arith::{
     AddIOp, AndIOp, CmpIOp, DivSIOp, FloorDivSIOp, MaxSIOp, MinSIOp, MulIOp, RemSIOp, SelectOp, SubIOp,
 };
 use gradus_ir::affine::{AffineBinOp, AffineBinary, AffineExpr, AffineMap, IntegerSet};
 use gradus_ir::conversion::ConversionRewriter;
 use gradus_ir::{Builder, InsertPoint, Loc, Module, Op, PatternRewriter, Type, Value};
-
-/// Predicates of `arith.cmpi`.
-const EQ: i64 = 0;
-const SLT: i64 = 2;
-const SGE: i64 = 5;
 
 /// Overflow flags as text.
 pub(super) const WRAPS: &str = "#arith.overflow<none>";

@@ -22,7 +22,7 @@ pub struct CompiledFunction<M> {
     module: M,
     function: Op,
     schedules: Schedules,
-    /// For functions without a schedule: the kernels of their ops, prepared when an op first runs, and what interpreters pass on.
+    /// For functions without a schedule: the kernels of their ops, prepared when an op first runs, and the state of the interpreter.
     kernels: FxHashMap<Op, Option<Prepared>>,
     state: InterpreterState,
 }
