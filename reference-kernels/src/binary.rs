@@ -4,7 +4,7 @@
 //! after every operation.
 
 use crate::KernelResult;
-use crate::cast::from_f64s;
+use crate::cast::{cast, from_f64s};
 use crate::movement::from_bytes;
 use crate::num::{Num, Real, dispatch, unsupported};
 use crate::shape::broadcast_shapes;
@@ -36,8 +36,7 @@ fn no_zero_divisor(op: &str, b: &Tensor) -> Result<(), Violation> {
     if b.dtype().is_float() || b.dtype() == DType::Bool {
         return Ok(());
     }
-    // Zero is all zero bytes in every integer type.
-    let zero = b.bytes().chunks_exact(b.dtype().size()).any(|x| x.iter().all(|&byte| byte == 0));
+    let zero = cast(b, DType::Bool)?.bytes().contains(&0);
     if zero { Err(format!("{op}: integer division by zero").into()) } else { Ok(()) }
 }
 
@@ -184,17 +183,16 @@ logic! {
 /// yield 0, or -1 for right shifts of negative integers.
 pub fn bit_shift(a: &Tensor, b: &Tensor, right: bool) -> KernelResult {
     same_dtype("bit_shift", a, b)?;
-    let bits = a.dtype().bits();
-    dispatch!(int, "bit_shift", (a, b), T => map2::<T>(a, b, |x, y| {
-        let by = u32::try_from(y).ok().filter(|&y| y < bits);
-        match (by, right) {
-            (Some(by), true) => x >> by,
-            (Some(by), false) => x << by,
-            // Shift in two halves, because a shift by the full width is undefined.
-            (None, true) => x >> (T::BITS / 2) >> (T::BITS / 2 - 1) >> 1,
-            (None, false) => T::ZERO,
+    // Shifts of the compute type beyond the element's bits leave the same low bits.
+    dispatch!(int, "bit_shift", (a, b), T => {
+        let by = |y: T| u32::try_from(y).unwrap_or(u32::MAX);
+        if right {
+            let sign = |x: T| if Num::is_negative(x) { !T::ZERO } else { T::ZERO };
+            map2::<T>(a, b, |x, y| x.checked_shr(by(y)).unwrap_or_else(|| sign(x)))
+        } else {
+            map2::<T>(a, b, |x, y| x.checked_shl(by(y)).unwrap_or(T::ZERO))
         }
-    }))
+    })
 }
 
 /// `Where` (9, 16): elements of `x` where `cond` (`Bool`) holds, else of `y`. All three broadcast; any element type.

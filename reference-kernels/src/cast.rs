@@ -22,12 +22,25 @@ pub fn cast(x: &Tensor, to: DType) -> KernelResult {
         (DType::F32, DType::BF16) => map(x, bf16::from_f32),
         (DType::I8, DType::I32) => map::<i8, i32>(x, i32::from),
         (DType::U8, DType::I32) => map::<u8, i32>(x, i32::from),
+        (DType::I16, DType::I32) => map::<i16, i32>(x, i32::from),
+        (DType::U16, DType::I32) => map::<u16, i32>(x, i32::from),
+        (DType::U32, DType::U64) => map::<u32, u64>(x, u64::from),
         (DType::I32, DType::I64) => map::<i32, i64>(x, i64::from),
+        (DType::I32, DType::I8) => map(x, |v: i32| v as i8),
+        (DType::I32, DType::U8) => map(x, |v: i32| v as u8),
+        (DType::I32, DType::I16) => map(x, |v: i32| v as i16),
+        (DType::I32, DType::U16) => map(x, |v: i32| v as u16),
+        (DType::U64, DType::U32) => map(x, |v: u64| v as u32),
+        (DType::I64, DType::I32) => map(x, |v: i64| v as i32),
         (from, DType::Bool) => {
-            let zero = |b: &[u8]| b.iter().all(|&b| b == 0);
-            let out = match from.is_float() {
-                true => x.to_f64().iter().map(|&v| u8::from(v != 0.0)).collect(),
-                false => x.bytes().chunks_exact(from.size()).map(|b| u8::from(!zero(b))).collect(),
+            let bytes = x.bytes();
+            let out = match (from, from.size()) {
+                (DType::F32, _) => x.as_slice::<f32>().iter().map(|&v| u8::from(v != 0.0)).collect(),
+                _ if from.is_float() => x.to_f64().iter().map(|&v| u8::from(v != 0.0)).collect(),
+                (_, 1) => flags::<1>(bytes),
+                (_, 2) => flags::<2>(bytes),
+                (_, 4) => flags::<4>(bytes),
+                _ => flags::<8>(bytes),
             };
             Tensor::from_bools(x.shape(), out)
         }
@@ -51,6 +64,11 @@ pub fn cast(x: &Tensor, to: DType) -> KernelResult {
 /// Applies `f` to every element.
 fn map<S: Elem, R: Elem>(x: &Tensor, f: impl Fn(S) -> R) -> Tensor {
     Tensor::from_vec(x.shape(), x.as_slice::<S>().iter().map(|&v| f(v)).collect())
+}
+
+/// Returns 1 for every element of `N` bytes that is not all zeros, else 0.
+fn flags<const N: usize>(bytes: &[u8]) -> Vec<u8> {
+    bytes.as_chunks::<N>().0.iter().map(|b| u8::from(*b != [0; N])).collect()
 }
 
 /// Returns the elements of an integer tensor; those beyond `i64` wrap.

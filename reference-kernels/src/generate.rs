@@ -2,7 +2,8 @@
 
 use crate::KernelResult;
 use crate::cast::{cast, from_f64s};
-use crate::movement::{buffer, from_bytes};
+use crate::index::resolve;
+use crate::movement::from_bytes;
 use crate::num::unsupported;
 use crate::shape::{MAX_ELEMENTS, checked_elements, normalize_axis, product};
 use gradus_ir::Violation;
@@ -69,18 +70,19 @@ pub fn one_hot(indices: &Tensor, depth: i64, values: &Tensor, axis: i64) -> Kern
     let extent = usize::try_from(depth).map_err(|_| format!("a depth of {depth}"))?;
     let mut shape = indices.shape().to_vec();
     shape.insert(axis, extent);
-    let mut out = buffer(values.dtype(), &shape)?;
-    let inner = product(&indices.shape()[axis..]);
+    let (total, inner) = (checked_elements(&shape)?, product(&indices.shape()[axis..]));
     let hot: Vec<i64> = match indices.to_i64() {
         Some(v) => v,
         None => indices.to_f64().iter().map(|&v| v as i64).collect(),
     };
-    let (off, on) = values.bytes().split_at(values.dtype().size());
-    for block in hot.chunks(inner.max(1)) {
-        for at in 0..depth {
-            for &i in block {
-                let selected = i == at || i.checked_add(depth) == Some(at);
-                out.extend_from_slice(if selected { on } else { off });
+    let size = values.dtype().size();
+    let (off, on) = values.bytes().split_at(size);
+    // Fresh zeros are cheaper than copies of them.
+    let mut out = if off.iter().all(|&b| b == 0) { vec![0; total * size] } else { off.repeat(total) };
+    for (block, indices) in hot.chunks(inner.max(1)).enumerate() {
+        for (i, &index) in indices.iter().enumerate() {
+            if let Ok(at) = resolve(index, extent) {
+                out[((block * extent + at) * inner + i) * size..][..size].copy_from_slice(on);
             }
         }
     }

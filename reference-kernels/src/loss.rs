@@ -2,6 +2,7 @@
 
 use crate::KernelResult;
 use crate::cast::from_f64s;
+use crate::index::take_elements;
 use crate::softmax::log_softmax;
 use gradus_ir::Violation;
 use gradus_ir::tensor::Tensor;
@@ -33,17 +34,23 @@ pub fn negative_log_likelihood_loss(
     if !fits || !x.dtype().is_float() {
         return Err(wrong());
     }
-    let (data, weights) = (x.to_f64(), weight.map(Tensor::to_f64));
+    let weights = weight.map(Tensor::to_f64);
     let inner = classes.len().checked_div(n).unwrap_or(0);
+    let mut at = Vec::with_capacity(classes.len());
+    for (i, &class) in classes.iter().enumerate().filter(|(_, class)| ignored != Some(**class)) {
+        let class = usize::try_from(class).ok().filter(|&k| k < c).ok_or_else(wrong)?;
+        at.push((i / inner * c + class) * inner + i % inner);
+    }
+    // Only the targets' elements are converted.
+    let mut logs = take_elements(x, &[at.len()], &at)?.to_f64().into_iter();
     let (mut losses, mut total) = (Vec::with_capacity(classes.len()), 0.0);
-    for (i, &class) in classes.iter().enumerate() {
+    for &class in &classes {
         if ignored == Some(class) {
             losses.push(0.0);
             continue;
         }
-        let class = usize::try_from(class).ok().filter(|&k| k < c).ok_or_else(wrong)?;
-        let weight = weights.as_ref().map_or(1.0, |w| w[class]);
-        losses.push(-data[(i / inner * c + class) * inner + i % inner] * weight);
+        let weight = weights.as_ref().map_or(1.0, |w| w[class as usize]);
+        losses.push(-logs.next().unwrap_or_default() * weight);
         total += weight;
     }
     let sum = || losses.iter().sum::<f64>();

@@ -1,12 +1,13 @@
 //! Normalizations. Statistics and the normalization itself are computed in `f64`, and rounded once.
 
 use crate::KernelResult;
-use crate::binary::{add, div, mul, sub};
+use crate::binary::{add, mul};
 use crate::cast::cast;
 use crate::movement::around;
-use crate::num::{Num, Real, dispatch, unsupported};
-use crate::reduce::{Reduction, reduce};
+use crate::num::{Num, dispatch, unsupported};
+use crate::reduce::{Lanes, Reduction, fold, reduce};
 use crate::shape::{broadcast_shapes, normalize_axis};
+use crate::walk::{BroadcastWalk, zip_map};
 use gradus_ir::Violation;
 use gradus_ir::eval::floats_to_tensor;
 use gradus_ir::tensor::{DType, Tensor};
@@ -108,12 +109,12 @@ pub fn batch_normalization_training(
     Ok(BatchStatistics { y, mean, var: update(var, &old_var, &|i| batch[i].1) })
 }
 
-/// Returns the mean and `1 / sqrt(variance + epsilon)` of some elements.
-fn statistics<T: Num>(row: &[T], epsilon: f64) -> (f64, f64) {
-    let n = row.len() as f64;
-    let mean = row.iter().map(|v| v.to_f64()).sum::<f64>() / n;
-    let var = row.iter().map(|v| (v.to_f64() - mean) * (v.to_f64() - mean)).sum::<f64>() / n;
-    (mean, 1.0 / (var + epsilon).sqrt())
+/// Returns the mean and `1 / sqrt(variance + epsilon)` of every row of `extent` elements.
+fn statistics<T: Num>(data: &[T], outer: usize, extent: usize, epsilon: f64) -> Vec<(f64, f64)> {
+    let (lanes, n) = (Lanes { outer, extent, inner: 1 }, extent as f64);
+    let means = fold(data, &lanes, |_| -0.0, |sum, v| sum + v.to_f64(), |sum| sum / n);
+    let square = |(mean, sum): (f64, f64), v: T| (mean, sum + (v.to_f64() - mean) * (v.to_f64() - mean));
+    fold(data, &lanes, |o| (means[o], -0.0), square, |(mean, sum)| (mean, 1.0 / (sum / n + epsilon).sqrt()))
 }
 
 /// `InstanceNormalization` (6, 22): normalizes each channel of each sample of `[N, C, D...]`, then scales and shifts
@@ -138,8 +139,9 @@ pub fn group_normalization(x: &Tensor, scale: &Tensor, bias: &Tensor, groups: i6
     let per_group = c / groups;
     dispatch!(float, op, (x), T => {
         let mut out = x.as_slice::<T>().into_owned();
-        for (g, block) in out.chunks_exact_mut(per_group * inner).enumerate() {
-            let (mean, inverse) = statistics(block, epsilon);
+        let extent = per_group * inner;
+        let statistics = statistics(&out, out.len() / extent, extent, epsilon);
+        for ((g, block), (mean, inverse)) in out.chunks_exact_mut(extent).enumerate().zip(statistics) {
             for (i, row) in block.chunks_exact_mut(inner).enumerate() {
                 let channel = (g * per_group + i) % c;
                 let a = inverse * scale[channel];
@@ -179,9 +181,8 @@ pub fn layer_normalization(
     let (mut means, mut inverses) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
     let y = dispatch!(float, op, (x), T => {
         let mut out = x.as_slice::<T>().into_owned();
-        for i in 0..rows {
+        for (i, (mean, inverse)) in statistics(&out, rows, n, epsilon).into_iter().enumerate() {
             let row = &mut out[i * n..(i + 1) * n];
-            let (mean, inverse) = statistics(row, epsilon);
             row.iter_mut().for_each(|v| *v = T::from_f64((v.to_f64() - mean) * inverse));
             means.push(mean);
             inverses.push(inverse);
@@ -214,18 +215,19 @@ pub fn rms_normalization(x: &Tensor, scale: &Tensor, axis: i64, epsilon: f64) ->
 
 /// `MeanVarianceNormalization` (9, 13): `(x - mean) / stddev` over `axes`.
 pub fn mean_variance_normalization(x: &Tensor, axes: &[i64]) -> KernelResult {
-    let mean = |t: &Tensor| reduce(t, Reduction::Mean, axes, true, false);
     let wide = cast(x, DType::F64)?;
-    let center = mean(&wide)?;
-    let variance = sub(&mean(&mul(&wide, &wide)?)?, &mul(&center, &center)?)?;
-    // Rounding may make the variance negative.
-    let deviation = variance.to_f64().iter().map(|v| v.max(0.0).sqrt() + 1e-9).collect();
-    let y = div(&sub(&wide, &center)?, &floats_to_tensor(DType::F64, variance.shape(), deviation))?;
-    if x.dtype().is_float() {
-        cast(&y, x.dtype())
-    } else {
-        Err(unsupported("mean_variance_normalization", x.dtype()).into())
+    let reduced = |kind| reduce(&wide, kind, axes, true, false);
+    let (means, squares) = (reduced(Reduction::Mean)?, reduced(Reduction::SumSquare)?);
+    if !x.dtype().is_float() {
+        return Err(unsupported("mean_variance_normalization", x.dtype()).into());
     }
+    let n = x.len() as f64 / means.len() as f64;
+    // Rounding may make the variance negative.
+    let deviation = |(&mean, &square): (&f64, &f64)| (mean, (square / n - mean * mean).max(0.0).sqrt() + 1e-9);
+    let parameters: Vec<_> = means.as_slice::<f64>().iter().zip(&*squares.as_slice::<f64>()).map(deviation).collect();
+    let walk = BroadcastWalk::new([x.shape(), means.shape()])?;
+    let y = zip_map(&walk, &wide.as_slice::<f64>(), &parameters, |v, (mean, deviation)| (v - mean) / deviation);
+    cast(&Tensor::from_vec(x.shape(), y), x.dtype())
 }
 
 /// Attributes of [`lrn`].
@@ -279,20 +281,20 @@ pub fn lrn(x: &Tensor, attrs: &LrnAttrs) -> KernelResult {
 /// `LpNormalization` (1, 22): divides by the `p`-norm (1 or 2) along `axis`; 0 where the norm is 0.
 pub fn lp_normalization(x: &Tensor, axis: i64, p: i64) -> KernelResult {
     let axis = normalize_axis(axis, x.rank())?;
-    let (extent, inner) = (x.shape()[axis], around(x.shape(), axis).1);
+    let (extent, (outer, inner)) = (x.shape()[axis], around(x.shape(), axis));
     if !(1..=2).contains(&p) {
         return Err(format!("lp_normalization is not defined for p = {p}").into());
     }
     dispatch!(float, "lp_normalization", (x), T => {
-        let mut out = x.as_slice::<T>().into_owned();
-        for block in out.chunks_exact_mut(extent.saturating_mul(inner).max(1)) {
-            for i in 0..inner {
-                let terms = block[i..].iter().step_by(inner).map(|v| v.to_f64());
-                let norm = if p == 1 { terms.map(f64::abs).sum() } else { Real::sqrt(terms.map(|v| v * v).sum::<f64>()) };
-                let divide = |v: &mut T| *v = if norm == 0.0 { T::ZERO } else { T::from_f64(v.to_f64() / norm) };
-                block[i..].iter_mut().step_by(inner).for_each(divide);
-            }
-        }
+        let (data, lanes) = (x.as_slice::<T>(), Lanes { outer: if x.is_empty() { 0 } else { outer }, extent, inner });
+        let norms = match p {
+            1 => fold(&data, &lanes, |_| -0.0, |sum, v| sum + v.to_f64().abs(), |sum| sum),
+            _ => fold(&data, &lanes, |_| -0.0, |sum, v| sum + v.to_f64() * v.to_f64(), f64::sqrt),
+        };
+        let mut shape = x.shape().to_vec();
+        shape[axis] = 1;
+        let divide = |v: T, norm: f64| if norm == 0.0 { T::ZERO } else { T::from_f64(v.to_f64() / norm) };
+        let out = zip_map(&BroadcastWalk::new([x.shape(), &shape])?, &data, &norms, divide);
         Ok(Tensor::from_vec(x.shape(), out))
     })
 }

@@ -116,6 +116,9 @@ pub(super) trait Num: Elem {
     }
 }
 
+/// Bound of the integers that `f64` represents exactly: 2^53.
+const EXACT: f64 = (1u64 << 53) as f64;
+
 macro_rules! int_num {
     ($abs:ident, $sign:expr, $($t:ty),*) => { $(impl Num for $t {
         const ZERO: Self = 0;
@@ -126,12 +129,23 @@ macro_rules! int_num {
         fn add(self, other: Self) -> Self { self.wrapping_add(other) }
         fn sub(self, other: Self) -> Self { self.wrapping_sub(other) }
         fn mul(self, other: Self) -> Self { self.wrapping_mul(other) }
-        fn div(self, other: Self) -> Self { if other == 0 { 0 } else { self.wrapping_div(other) } }
-        fn rem_trunc(self, other: Self) -> Self { if other == 0 { 0 } else { self.wrapping_rem(other) } }
+        fn div(self, other: Self) -> Self {
+            let x = self as f64;
+            match other {
+                0 => 0,
+                // Floats divide faster, and rounding does not reach the next integer.
+                _ if Self::BITS == 64 && x.abs() < EXACT => (x / other as f64) as i64 as $t,
+                _ => self.wrapping_div(other),
+            }
+        }
+        fn rem_trunc(self, other: Self) -> Self {
+            if other == 0 { 0 } else { self.wrapping_sub(Num::div(self, other).wrapping_mul(other)) }
+        }
         #[allow(unused_comparisons, reason = "for unsigned types the sign test is constant")]
         fn rem_floor(self, other: Self) -> Self {
             let r = Num::rem_trunc(self, other);
-            if r != 0 && (r < 0) != (other < 0) { r.wrapping_add(other) } else { r }
+            // Without a branch, because signs are often random.
+            r.wrapping_add(if (r != 0) & ((r < 0) != (other < 0)) { other } else { 0 })
         }
         fn min(self, other: Self) -> Self { Ord::min(self, other) }
         fn max(self, other: Self) -> Self { Ord::max(self, other) }
@@ -147,8 +161,26 @@ macro_rules! int_num {
 int_num! { signed, i128::signum, i32, i64 }
 int_num! { unsigned, i128::signum, u64 }
 
+/// Returns the remainder of `x / y` with the sign of `x`. In `f64`, quotients below 2^28 truncate exactly, and their
+/// products with `y` and the differences are exact.
+fn remainder(x: f32, y: f32) -> f32 {
+    let (a, b) = (f64::from(x), f64::from(y));
+    let quotient = a / b;
+    if quotient.abs() < f64::from(1 << 28) && b.is_finite() {
+        return ((a - f64::from(quotient as i32) * b) as f32).copysign(x);
+    }
+    remainder_by_libm(x, y)
+}
+
+/// Returns the remainder of `x / y` by the loop of `fmod`. A call, because vectorized loops would compute it always.
+#[cold]
+#[inline(never)]
+fn remainder_by_libm(x: f32, y: f32) -> f32 {
+    x % y
+}
+
 macro_rules! float_num {
-    ($($t:ty),*) => { $(impl Num for $t {
+    ($($t:ty, $rem:expr;)*) => { $(impl Num for $t {
         const ZERO: Self = 0.0;
         const NOTHING: Self = -0.0;
         const ONE: Self = 1.0;
@@ -158,10 +190,12 @@ macro_rules! float_num {
         fn sub(self, other: Self) -> Self { self - other }
         fn mul(self, other: Self) -> Self { self * other }
         fn div(self, other: Self) -> Self { self / other }
-        fn rem_trunc(self, other: Self) -> Self { self % other }
+        fn rem_trunc(self, other: Self) -> Self { $rem(self, other) }
         fn rem_floor(self, other: Self) -> Self {
-            let r = self % other;
-            if r != 0.0 && (r < 0.0) != (other < 0.0) { r + other } else { r }
+            let r = $rem(self, other);
+            let (below, above) = if other < 0.0 { (Self::NOTHING, other) } else { (other, Self::NOTHING) };
+            // Selections by one comparison each need no branches.
+            r + if r < 0.0 { below } else if r > 0.0 { above } else { Self::NOTHING }
         }
         // One comparison and one NaN test vectorize; a NaN `self` wins.
         fn min(self, other: Self) -> Self { if self < other || self.is_nan() { self } else { other } }
@@ -173,7 +207,17 @@ macro_rules! float_num {
         fn from_f64(x: f64) -> Self { x as $t }
     })* };
 }
-float_num! { f32, f64 }
+float_num! { f32, remainder; f64, std::ops::Rem::rem; }
+
+/// Folds elements with an associative and commutative `f`, whose identity is `start`, in eight independent chains.
+pub(super) fn fold_unordered<T: Copy>(data: &[T], start: T, f: impl Fn(T, T) -> T) -> T {
+    let (chunks, rest) = data.as_chunks::<8>();
+    let mut folds = [start; 8];
+    for chunk in chunks {
+        folds.iter_mut().zip(chunk).for_each(|(a, &v)| *a = f(*a, v));
+    }
+    folds.iter().chain(rest).fold(start, |a, &v| f(a, v))
+}
 
 /// Functions of a real variable, for activations and normalizations in `f32` and `f64`.
 pub(super) trait Real:

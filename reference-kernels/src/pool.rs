@@ -182,8 +182,18 @@ pub fn average_pool(x: &Tensor, attrs: &WindowAttrs, count_include_pad: bool) ->
 
 /// `LpPool` (2, 11, 18, 22) of a float `[N, C, D...]`: the `p`-norm of every window.
 pub fn lp_pool(x: &Tensor, attrs: &WindowAttrs, p: i64) -> KernelResult {
+    if is_euclidean(x, p) {
+        // Adding 0.0 makes the sum of an empty window positive.
+        return pool_float("lp_pool", x, attrs, |v| v.abs() * v.abs(), |sum, _, _| (sum + 0.0).sqrt());
+    }
     let p = p as f64;
     pool_float("lp_pool", x, attrs, |v| v.abs().powf(p), |sum, _, _| sum.powf(1.0 / p))
+}
+
+/// Whether powers are computed as squares, which are exact for at most 24 bits, and square roots. `f64` would show the
+/// last digits of `powf`.
+fn is_euclidean(x: &Tensor, p: i64) -> bool {
+    p == 2 && x.dtype() != DType::F64
 }
 
 /// Applies `f` to every channel of `[N, C, D...]`; the spatial extents become 1.
@@ -218,9 +228,13 @@ pub fn global_max_pool(x: &Tensor) -> KernelResult {
 
 /// `GlobalLpPool` (1, 2, 22): the `p`-norm of every channel of a float `[N, C, D...]`.
 pub fn global_lp_pool(x: &Tensor, p: i64) -> KernelResult {
-    let p = p as f64;
+    let (euclidean, p) = (is_euclidean(x, p), p as f64);
     dispatch!(float, "global_lp_pool", (x), T => global::<T>(x, |image| {
-        T::from_f64(image.iter().map(|v| v.to_f64().abs().powf(p)).sum::<f64>().powf(1.0 / p))
+        let elements = image.iter().map(|v| v.to_f64());
+        T::from_f64(match euclidean {
+            true => (elements.map(|v| v.abs() * v.abs()).sum::<f64>() + 0.0).sqrt(),
+            false => elements.map(|v| v.abs().powf(p)).sum::<f64>().powf(1.0 / p),
+        })
     }))
 }
 

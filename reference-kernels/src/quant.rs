@@ -6,7 +6,7 @@ use crate::binary::{div, mul};
 use crate::cast::{RoundMode, cast_with, from_f64s};
 use crate::conv::ConvPlan;
 use crate::matmul::stacked;
-use crate::num::unsupported;
+use crate::num::{fold_unordered, unsupported};
 use crate::shape::{ConvAttrs, broadcast_shapes, normalize_axis};
 use crate::walk::{BroadcastWalk, zip_map};
 use gradus_ir::Violation;
@@ -306,6 +306,9 @@ pub fn dequantize_linear(
     Ok(floats_to_tensor(to, x.shape(), out))
 }
 
+/// A number whose sums with numbers below 2^22 are rounded to integers.
+const ROUNDING: f32 = (3 << 22) as f32;
+
 /// `DynamicQuantizeLinear` (11): quantizes an `f32` tensor to `u8` by the range of its elements, extended to contain 0.
 /// Returns the integers, the scale, and the zero point.
 pub fn dynamic_quantize_linear(x: &Tensor) -> Result<[Tensor; 3], Violation> {
@@ -313,12 +316,13 @@ pub fn dynamic_quantize_linear(x: &Tensor) -> Result<[Tensor; 3], Violation> {
         return Err(unsupported("dynamic_quantize_linear", x.dtype()).into());
     }
     let values = x.as_slice::<f32>();
-    let high = values.iter().fold(0f32, |m, &v| f32::max(m, v));
-    let low = values.iter().fold(0f32, |m, &v| f32::min(m, v));
+    let (high, low) = (fold_unordered(&values, 0f32, f32::max), fold_unordered(&values, 0f32, f32::min));
     let scale = if high == low { 1.0 } else { high - low } / 255.0;
     let zero = (0.0 - low / scale).clamp(0.0, 255.0).round_ties_even();
-    // Float to integer conversion saturates.
-    let out = values.iter().map(|v| ((v / scale).round_ties_even() + zero) as u8).collect();
+    // Quotients are below 2^9, NaN or infinite, so that adding 1.5 * 2^23, of which one is the last digit, rounds them
+    // half to even. Conversion to integers saturates.
+    let round = |v: f32| (v + ROUNDING) - ROUNDING;
+    let out = values.iter().map(|v| (round(v / scale) + zero) as u8).collect();
     Ok([Tensor::from_vec(x.shape(), out), Tensor::scalar(scale), Tensor::scalar(zero as u8)])
 }
 

@@ -3,7 +3,7 @@
 use crate::KernelResult;
 use crate::cast::from_f64s;
 use crate::movement::{around, transpose};
-use crate::num::{Num, Real, dispatch, unsupported};
+use crate::num::{Num, Real, dispatch, fold_unordered, unsupported};
 use crate::shape::{normalize_axes, normalize_axis, reduce_dims};
 use gradus_ir::Violation;
 use gradus_ir::tensor::{DType, Tensor};
@@ -34,10 +34,10 @@ pub enum Reduction {
 }
 
 /// Extents of the axes before, within and after the reduced ones.
-struct Lanes {
-    outer: usize,
-    extent: usize,
-    inner: usize,
+pub(super) struct Lanes {
+    pub(super) outer: usize,
+    pub(super) extent: usize,
+    pub(super) inner: usize,
 }
 
 /// Returns the reduced axes, normalized and sorted. Empty `axes` means all, or none with `noop_with_empty_axes`.
@@ -53,6 +53,8 @@ pub fn reduction_axes(axes: &[i64], rank: usize, noop_with_empty_axes: bool) -> 
 /// Makes the reduced axes adjacent, by a copy if necessary.
 fn lanes(x: &Tensor, axes: &[usize]) -> Result<(Tensor, Lanes), Violation> {
     let product = |dims: &mut dyn Iterator<Item = usize>| dims.fold(1usize, usize::saturating_mul);
+    // An axis of extent 1 separates none of the others.
+    let axes: Vec<usize> = axes.iter().copied().filter(|&a| x.shape()[a] != 1).collect();
     let extent = product(&mut axes.iter().map(|&a| x.shape()[a]));
     let first = axes.first().copied().unwrap_or(0);
     if axes.iter().enumerate().all(|(i, &a)| a == first + i) {
@@ -62,28 +64,40 @@ fn lanes(x: &Tensor, axes: &[usize]) -> Result<(Tensor, Lanes), Violation> {
     }
     let kept: Vec<usize> = (0..x.rank()).filter(|a| !axes.contains(a)).collect();
     let outer = product(&mut kept.iter().map(|&a| x.shape()[a]));
-    let perm: Vec<i64> = kept.iter().chain(axes).map(|&a| a as i64).collect();
+    let perm: Vec<i64> = kept.iter().chain(&axes).map(|&a| a as i64).collect();
     Ok((transpose(x, &perm)?, Lanes { outer, extent, inner: 1 }))
 }
 
-/// Folds the elements of every lane into an accumulator.
-fn fold<T: Copy, A: Copy, R>(
+/// Number of adjacent lanes that are folded at once, because the steps of one depend on each other.
+const JOINT: usize = 4;
+
+/// Folds the elements of every lane, in order, into an accumulator, which `init` creates for a lane.
+pub(super) fn fold<T: Copy, A: Copy, R>(
     data: &[T],
     lanes: &Lanes,
-    init: A,
+    init: impl Fn(usize) -> A,
     step: impl Fn(A, T) -> A,
     finish: impl Fn(A) -> R,
 ) -> Vec<R> {
+    let &Lanes { outer, extent, inner } = lanes;
     let mut out = Vec::new();
-    let mut sums = vec![init; lanes.inner];
-    for o in 0..lanes.outer {
-        let block = &data[o * lanes.extent * lanes.inner..][..lanes.extent * lanes.inner];
-        if lanes.inner == 1 {
-            out.push(finish(block.iter().fold(init, |a, &v| step(a, v))));
-            continue;
+    if inner == 1 {
+        let lane = |o: usize| &data[o * extent..][..extent];
+        let joint = outer / JOINT * JOINT;
+        for first in (0..joint).step_by(JOINT) {
+            let [a, b, c, d] = std::array::from_fn(|k| lane(first + k));
+            let [mut w, mut x, mut y, mut z] = std::array::from_fn(|k| init(first + k));
+            for (((&a, &b), &c), &d) in a.iter().zip(b).zip(c).zip(d) {
+                (w, x, y, z) = (step(w, a), step(x, b), step(y, c), step(z, d));
+            }
+            out.extend([w, x, y, z].map(&finish));
         }
-        sums.fill(init);
-        for row in block.chunks_exact(lanes.inner.max(1)) {
+        out.extend((joint..outer).map(|o| finish(lane(o).iter().fold(init(o), |a, &v| step(a, v)))));
+        return out;
+    }
+    for (o, block) in (0..outer).map(|o| (o, &data[o * extent * inner..][..extent * inner])) {
+        let mut sums: Vec<A> = (o * inner..(o + 1) * inner).map(&init).collect();
+        for row in block.chunks_exact(inner.max(1)) {
             sums.iter_mut().zip(row).for_each(|(a, &v)| *a = step(*a, v));
         }
         out.extend(sums.iter().map(|&a| finish(a)));
@@ -102,8 +116,8 @@ pub fn reduce(x: &Tensor, kind: Reduction, axes: &[i64], keepdims: bool, noop_wi
     if x.dtype() == DType::Bool {
         let data = x.as_slice::<u8>();
         let out = match kind {
-            Reduction::Max => fold(&data, &lanes, 0, |a: u8, v| a | v, |a| a),
-            Reduction::Min => fold(&data, &lanes, 1, |a: u8, v| a & v, |a| a),
+            Reduction::Max => fold(&data, &lanes, |_| 0, |a: u8, v| a | v, |a| a),
+            Reduction::Min => fold(&data, &lanes, |_| 1, |a: u8, v| a & v, |a| a),
             _ => return Err(unsupported("this reduction", DType::Bool).into()),
         };
         return Ok(Tensor::from_bools(&shape, out));
@@ -130,7 +144,7 @@ fn reduce_order(x: &Tensor, shape: &[usize], lanes: &Lanes, largest: bool) -> Ke
     dispatch!(number, "reduce", (x, end), T => {
         let (data, start) = (x.as_slice::<T>(), end.as_slice::<T>()[0]);
         let better = |a, b| if largest { Num::max(a, b) } else { Num::min(a, b) };
-        Ok(Tensor::from_vec(shape, fold(&data, lanes, start, better, |a| a)))
+        Ok(Tensor::from_vec(shape, fold(&data, lanes, |_| start, better, |a| a)))
     })
 }
 
@@ -145,24 +159,24 @@ fn reduce_float<T: Num>(data: &[T], lanes: &Lanes, kind: Reduction) -> Vec<T> {
         })
     };
     match kind {
-        Reduction::Prod => fold(data, lanes, 1.0, |a, v| a * v.to_f64(), finish),
-        Reduction::L1 => fold(data, lanes, 0.0, |a, v| a + v.to_f64().abs(), finish),
-        Reduction::L2 | Reduction::SumSquare => fold(data, lanes, 0.0, |a, v| a + v.to_f64() * v.to_f64(), finish),
+        Reduction::Prod => fold(data, lanes, |_| 1.0, |a, v| a * v.to_f64(), finish),
+        Reduction::L1 => fold(data, lanes, |_| 0.0, |a, v| a + v.to_f64().abs(), finish),
+        Reduction::L2 | Reduction::SumSquare => fold(data, lanes, |_| 0.0, |a, v| a + v.to_f64() * v.to_f64(), finish),
         Reduction::LogSumExp => {
             let start = (f64::NEG_INFINITY, 0.0);
-            fold(data, lanes, start, |a, v| add_exp(a, v.to_f64()), |(m, s)| T::from_f64(log_of(m, s)))
+            fold(data, lanes, |_| start, |a, v| add_exp(a, v.to_f64()), |(m, s)| T::from_f64(log_of(m, s)))
         }
-        _ => fold(data, lanes, 0.0, |a, v| a + v.to_f64(), finish),
+        _ => fold(data, lanes, |_| 0.0, |a, v| a + v.to_f64(), finish),
     }
 }
 
 /// Reductions of integers to integers, which wrap.
 fn reduce_int<T: Num>(data: &[T], lanes: &Lanes, kind: Reduction) -> Vec<T> {
     match kind {
-        Reduction::Prod => fold(data, lanes, T::ONE, Num::mul, |a| a),
-        Reduction::L1 => fold(data, lanes, T::ZERO, |a: T, v: T| a.add(Num::abs(v)), |a| a),
-        Reduction::SumSquare => fold(data, lanes, T::ZERO, |a: T, v: T| a.add(v.mul(v)), |a| a),
-        _ => fold(data, lanes, T::ZERO, Num::add, |a| a),
+        Reduction::Prod => fold(data, lanes, |_| T::ONE, Num::mul, |a| a),
+        Reduction::L1 => fold(data, lanes, |_| T::ZERO, |a: T, v: T| a.add(Num::abs(v)), |a| a),
+        Reduction::SumSquare => fold(data, lanes, |_| T::ZERO, |a: T, v: T| a.add(v.mul(v)), |a| a),
+        _ => fold(data, lanes, |_| T::ZERO, Num::add, |a| a),
     }
 }
 
@@ -191,20 +205,31 @@ fn arg(x: &Tensor, axis: i64, keepdims: bool, last: bool, largest: bool) -> Kern
     }
     dispatch!(number, "arg_max", (x), T => {
         let data = x.as_slice::<T>();
-        let mut out = Vec::new();
-        for lane in 0..if data.is_empty() { 0 } else { outer * inner } {
-            let at = |i: usize| data[(lane / inner * lanes + i) * inner + lane % inner];
-            let (mut best, mut index) = (at(0), 0);
-            for i in 1..lanes {
-                let v = at(i);
-                let better = if largest { v > best } else { v < best };
+        let is_nan = |v: &T| v.partial_cmp(v).is_none();
+        let mut out = vec![0; if data.is_empty() { 0 } else { outer * inner }];
+        let blocks = data.chunks_exact(lanes.saturating_mul(inner).max(1));
+        for (block, out) in blocks.zip(out.chunks_exact_mut(inner.max(1))) {
+            if inner == 1 {
+                let best = match largest {
+                    true => fold_unordered(block, T::LOWEST, Num::max),
+                    false => fold_unordered(block, T::HIGHEST, Num::min),
+                };
                 // NaN counts as the extremum, as in NumPy.
-                let nan = v.partial_cmp(&v).is_none() && (last || best.partial_cmp(&best).is_some());
-                if better && best.partial_cmp(&best).is_some() || nan || (last && v == best) {
-                    (best, index) = (v, i);
+                let is_best = |v: &T| *v == best || is_nan(v) && is_nan(&best);
+                let at = if last { block.iter().rposition(is_best) } else { block.iter().position(is_best) };
+                out[0] = at.unwrap_or(0) as i64;
+                continue;
+            }
+            let mut best = block[..inner].to_vec();
+            for (i, row) in (0i64..).zip(block.chunks_exact(inner)).skip(1) {
+                for ((best, &v), index) in best.iter_mut().zip(row).zip(&mut *out) {
+                    let better = if largest { v > *best } else { v < *best };
+                    let nan = is_nan(&v) && (last || !is_nan(best));
+                    if better || nan || (last && v == *best) {
+                        (*best, *index) = (v, i);
+                    }
                 }
             }
-            out.push(index as i64);
         }
         Ok(Tensor::from_vec(&shape, out))
     })
@@ -251,15 +276,22 @@ fn run_along<T: Copy>(
     f: impl Fn(T, T) -> T,
 ) -> Result<(), Violation> {
     let axis = normalize_axis(axis, shape.len())?;
-    let (extent, inner) = (shape[axis], around(shape, axis).1);
-    let block = extent.saturating_mul(inner).max(1);
-    for lane in 0..data.len() / block * inner {
-        let (mut sum, base) = (start, lane / inner * block + lane % inner);
-        for i in 0..extent {
-            let at = base + inner * if reverse { extent - 1 - i } else { i };
-            let next = f(sum, data[at]);
-            data[at] = if exclusive { sum } else { next };
-            sum = next;
+    let inner = around(shape, axis).1;
+    let scan = |v: &mut T, sum: &mut T| {
+        let next = f(*sum, *v);
+        *v = if exclusive { *sum } else { next };
+        *sum = next;
+    };
+    let mut sums = vec![start; if data.is_empty() { 0 } else { inner }];
+    for block in data.chunks_exact_mut(shape[axis].saturating_mul(inner).max(1)) {
+        sums.fill(start);
+        let mut scan_row = |row: &mut [T]| row.iter_mut().zip(&mut sums).for_each(|(v, sum)| scan(v, sum));
+        let mut sum = start;
+        match (inner, reverse) {
+            (1, false) => block.iter_mut().for_each(|v| scan(v, &mut sum)),
+            (1, true) => block.iter_mut().rev().for_each(|v| scan(v, &mut sum)),
+            (_, false) => block.chunks_exact_mut(inner).for_each(&mut scan_row),
+            (_, true) => block.chunks_exact_mut(inner).rev().for_each(&mut scan_row),
         }
     }
     Ok(())

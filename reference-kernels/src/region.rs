@@ -5,6 +5,8 @@ use crate::cast::from_f64s;
 use crate::shape::checked_elements;
 use gradus_ir::Violation;
 use gradus_ir::tensor::Tensor;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 /// Attributes of [`roi_align`].
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -81,16 +83,16 @@ pub fn roi_align(x: &Tensor, rois: &Tensor, batches: &Tensor, attrs: &RoiAlignAt
         if samples.iter().any(|&s| s > MAX_SAMPLES) {
             return Err(format!("roi_align: {samples:?} samples in a bin are too many").into());
         }
-        let plan = |bin: usize| -> Vec<[(usize, f64); 4]> {
+        let plan = |bin: usize| {
             let start = [corner(1) + (bin / ow) as f64 * bins[0], corner(0) + (bin % ow) as f64 * bins[1]];
-            let at = |axis: usize, i: usize| start[axis] + (i as f64 + 0.5) * bins[axis] / samples[axis] as f64;
-            let all = (0..samples[0]).flat_map(|i| (0..samples[1]).map(move |j| (i, j)));
-            all.map(|(i, j)| around(at(0, i), at(1, j), [h, w])).collect()
+            let at = move |axis: usize, i: usize| start[axis] + (i as f64 + 0.5) * bins[axis] / samples[axis] as f64;
+            let all = (0..samples[0]).flat_map(move |i| (0..samples[1]).map(move |j| (i, j)));
+            all.map(move |(i, j)| around(at(0, i), at(1, j), [h, w]))
         };
-        let plans: Vec<_> = (0..oh * ow).map(plan).collect();
+        let (plans, per_bin): (Vec<_>, usize) = ((0..oh * ow).flat_map(plan).collect(), samples[0] * samples[1]);
         for channel in 0..c {
             let image = &data[image + channel * h * w..][..h * w];
-            out.extend(plans.iter().map(|samples| bin(image, samples, attrs.max)));
+            out.extend((0..oh * ow).map(|i| bin(image, &plans[i * per_bin..][..per_bin], attrs.max)));
         }
     }
     Ok(from_f64s(x.dtype(), &shape, out))
@@ -167,6 +169,12 @@ fn overlap(a: [(f64, f64); 2], b: [(f64, f64); 2]) -> f64 {
     if common > 0.0 && union > 0.0 { common / union } else { 0.0 }
 }
 
+/// Returns an integer that compares as [`f64::total_cmp`] does.
+fn total_order(v: f64) -> i64 {
+    let bits = v.to_bits().cast_signed();
+    if bits < 0 { bits ^ i64::MAX } else { bits }
+}
+
 /// `NonMaxSuppression` (10, 11): selects boxes by descending score for every image and class, skipping those that
 /// overlap a selected one. `boxes` is `[N, S, 4]`, `scores` is `[N, C, S]`; rows of the result are image, class and
 /// box.
@@ -182,19 +190,19 @@ pub fn non_max_suppression(boxes: &Tensor, scores: &Tensor, attrs: &NmsAttrs) ->
     let mut out: Vec<i64> = Vec::new();
     for (lane, scores) in all.chunks_exact(count.max(1)).enumerate() {
         let (image, class) = (lane / classes, lane % classes);
-        let mut order: Vec<usize> = (0..count).filter(|&i| attrs.score.is_none_or(|s| scores[i] > s)).collect();
-        order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
-        let corner = |i: usize| corners[image * count + i];
-        let mut chosen: Vec<usize> = Vec::new();
-        for i in order {
-            if chosen.len() >= most {
-                break;
-            }
-            if chosen.iter().all(|&j| overlap(corner(i), corner(j)) <= attrs.iou) {
-                chosen.push(i);
+        let accepted = (0..count).filter(|&i| attrs.score.is_none_or(|s| scores[i] > s));
+        // Few of the boxes are taken in order, usually; the first of equal ones.
+        let mut order: BinaryHeap<_> = accepted.map(|i| (total_order(scores[i]), Reverse(i))).collect();
+        let mut chosen = Vec::new();
+        while chosen.len() < most
+            && let Some((_, Reverse(i))) = order.pop()
+        {
+            let corner = corners[image * count + i];
+            if chosen.iter().all(|&other| overlap(corner, other) <= attrs.iou) {
+                chosen.push(corner);
+                out.extend([image as i64, class as i64, i as i64]);
             }
         }
-        out.extend(chosen.into_iter().flat_map(|i| [image as i64, class as i64, i as i64]));
     }
     Ok(Tensor::from_vec(&[out.len() / 3, 3], out))
 }

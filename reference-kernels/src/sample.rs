@@ -42,7 +42,7 @@ pub struct GridSampleAttrs {
     pub align_corners: bool,
 }
 
-/// Positions and weights of the elements of one sample along an axis; elements outside the image are omitted.
+/// Positions and weights of the elements of samples; elements outside the image are omitted.
 type Taps = Vec<(usize, f64)>;
 
 /// Coefficient `a` of cubic interpolation.
@@ -55,8 +55,8 @@ impl GridSampleAttrs {
         if self.align_corners { (0.0, last) } else { (-0.5, last + 0.5) }
     }
 
-    /// Returns the taps of a coordinate in [-1, 1] along an axis of extent `n`.
-    fn taps(self, coordinate: f64, n: usize) -> Taps {
+    /// Sets `taps` to those of a coordinate in [-1, 1] along an axis of extent `n`.
+    fn set_taps(self, taps: &mut Taps, coordinate: f64, n: usize) {
         let last = n as f64 - 1.0;
         let exact = match self.align_corners {
             true => (coordinate + 1.0) / 2.0 * last,
@@ -71,12 +71,17 @@ impl GridSampleAttrs {
             SamplePadding::Reflection => reflect(x, low, high),
             _ => x,
         };
-        let near = match self.mode {
-            SampleMode::Nearest => vec![(x.trunc(), 1.0)],
-            SampleMode::Linear => linear(x),
-            SampleMode::Cubic => cubic(x),
-        };
-        near.into_iter().filter_map(|(p, weight)| Some((self.inside(p, n)?, weight))).collect()
+        match self.mode {
+            SampleMode::Nearest => self.set_inside(taps, [(x.trunc(), 1.0)], n),
+            SampleMode::Linear => self.set_inside(taps, linear(x), n),
+            SampleMode::Cubic => self.set_inside(taps, cubic(x), n),
+        }
+    }
+
+    /// Sets `taps` to the elements at some positions along an axis of extent `n`.
+    fn set_inside<const K: usize>(self, taps: &mut Taps, near: [(f64, f64); K], n: usize) {
+        taps.clear();
+        taps.extend(near.into_iter().filter_map(|(p, weight)| Some((self.inside(p, n)?, weight))));
     }
 
     /// Returns the element at a position, padded outside an axis of extent `n`.
@@ -106,26 +111,41 @@ fn reflect(x: f64, low: f64, high: f64) -> f64 {
 }
 
 /// Returns the offsets and weights of linear interpolation.
-fn linear(x: f64) -> Vec<(f64, f64)> {
+fn linear(x: f64) -> [(f64, f64); 2] {
     let (floor, part) = (x.floor(), x - x.floor());
-    vec![(floor, 1.0 - part), (floor + 1.0, part)]
+    [(floor, 1.0 - part), (floor + 1.0, part)]
 }
 
 /// Returns the offsets and weights of cubic interpolation.
-fn cubic(x: f64) -> Vec<(f64, f64)> {
+fn cubic(x: f64) -> [(f64, f64); 4] {
     let (floor, part) = (x.floor(), x - x.floor());
     let near = |d: f64| ((CUBIC + 2.0) * d - (CUBIC + 3.0)) * d * d + 1.0;
     let far = |d: f64| ((CUBIC * d - 5.0 * CUBIC) * d + 8.0 * CUBIC) * d - 4.0 * CUBIC;
     let weights = [far(part + 1.0), near(part), near(1.0 - part), far(2.0 - part)];
-    weights.into_iter().enumerate().map(|(i, w)| (floor - 1.0 + i as f64, w)).collect()
+    std::array::from_fn(|i| (floor - 1.0 + i as f64, weights[i]))
 }
 
-/// Returns the flat positions and weights of all combinations of taps along axes with the given strides.
-fn combine(taps: &[Taps], steps: &[usize]) -> Taps {
-    taps.iter().zip(steps).fold(vec![(0, 1.0)], |all, (taps, step)| {
-        all.iter().flat_map(|&(p, w)| taps.iter().map(move |&(q, v)| (p + q * step, w * v))).collect()
-    })
+/// Appends the flat positions and weights of all combinations of taps along axes with the given strides.
+fn append_combinations(all: &mut Taps, axes: &[Taps], steps: &[usize]) {
+    let first = all.len();
+    all.push((0, 1.0));
+    for (taps, step) in axes.iter().zip(steps) {
+        let end = all.len();
+        for i in first..end {
+            let (p, w) = all[i];
+            all.extend(taps.iter().map(|&(q, v)| (p + q * step, w * v)));
+        }
+        all.drain(first..end);
+    }
 }
+
+/// Returns the weighted sum of elements.
+fn weighted(image: &[f64], taps: &[(usize, f64)]) -> f64 {
+    taps.iter().map(|&(p, w)| image[p] * w).sum()
+}
+
+/// Number of samples whose taps are kept for all channels, which bounds the taps' memory.
+const CHUNK: usize = 256;
 
 /// `GridSample` (16, 20, 22): samples `[N, C, D...]` at the positions of `grid`, `[N, O..., r]`, with coordinates in
 /// [-1, 1], last axis first.
@@ -142,15 +162,24 @@ pub fn grid_sample(x: &Tensor, grid: &Tensor, attrs: GridSampleAttrs) -> KernelR
     if total > 0 && area == 0 {
         return Err(wrong());
     }
-    let mut y = vec![0.0; total];
-    for (o, position) in at.chunks_exact(rank).enumerate().filter(|_| total > 0) {
-        let axis = |(&c, &n): (&f64, &usize)| attrs.taps(c, n);
-        let taps: Vec<Taps> = position.iter().rev().zip(spatial).map(axis).collect();
-        let taps = combine(&taps, &steps);
-        for c in 0..channels {
-            let image = (o / outputs * channels + c) * area;
-            let sum = taps.iter().map(|&(p, w)| data[image + p] * w).sum();
-            y[(o / outputs * channels + c) * outputs + o % outputs] = sum;
+    let (mut y, mut axes, mut taps, mut ends) = (vec![0.0; total], vec![Taps::new(); rank], Taps::new(), Vec::new());
+    for (sample, first) in
+        (0..if total > 0 { out[0] } else { 0 }).flat_map(|s| (0..outputs).step_by(CHUNK).map(move |o| (s, o)))
+    {
+        taps.clear();
+        ends.clear();
+        for position in at[sample * outputs * rank..][..outputs * rank].chunks_exact(rank).skip(first).take(CHUNK) {
+            let coordinates = position.iter().rev().zip(spatial);
+            axes.iter_mut().zip(coordinates).for_each(|(taps, (&c, &n))| attrs.set_taps(taps, c, n));
+            append_combinations(&mut taps, &axes, &steps);
+            ends.push(taps.len());
+        }
+        for image in sample * channels..(sample + 1) * channels {
+            let (pixels, mut start) = (&data[image * area..][..area], 0);
+            for (y, &end) in y[image * outputs + first..].iter_mut().zip(&ends) {
+                *y = weighted(pixels, &taps[start..end]);
+                start = end;
+            }
         }
     }
     Ok(from_f64s(x.dtype(), &shape, y))
@@ -266,35 +295,35 @@ impl DeformedColumns {
         let (taps, outputs) = (product(&self.window.kernel), product(&self.window.output));
         let (area, share) = (product(&self.window.input), self.channels / self.parts);
         let mut read = vec![0.0; self.channels * taps * outputs];
+        let (mut axes, mut near) = (vec![Taps::new(); self.window.input.len()], Taps::new());
         for i in 0..self.parts * taps * outputs {
             let (part, tap, o) = (i / outputs / taps, i / outputs % taps, i % outputs);
             let at = (sample * self.parts + part) * taps + tap;
-            let near = self.near(at, tap, o);
+            self.set_near(&mut near, &mut axes, at, tap, o);
             let factor = self.mask.as_ref().map_or(1.0, |m| m[at * outputs + o]);
             for channel in part * share..(part + 1) * share {
                 let image = &self.data[(sample * self.channels + channel) * area..][..area];
-                let sum: f64 = near.iter().map(|&(p, w)| image[p] * w).sum();
-                read[(channel * taps + tap) * outputs + o] = sum * factor;
+                read[(channel * taps + tap) * outputs + o] = weighted(image, &near) * factor;
             }
         }
         read
     }
 
-    /// Returns the elements around a displaced tap for an output position, with the offsets at `at`.
-    fn near(&self, at: usize, tap: usize, o: usize) -> Taps {
+    /// Sets `near` to the elements around a displaced tap for an output position, with the offsets at `at`, and `axes`
+    /// to those along each axis.
+    fn set_near(&self, near: &mut Taps, axes: &mut [Taps], at: usize, tap: usize, o: usize) {
         let (window, rank) = (&self.window, self.window.input.len());
         let (mut kernel, mut place) = (tap, o);
-        let mut axes = vec![Taps::new(); rank];
         for axis in (0..rank).rev() {
             let k = kernel % window.kernel[axis] * window.dilations[axis];
             let start = place % window.output[axis] * window.strides[axis];
             (kernel, place) = (kernel / window.kernel[axis], place / window.output[axis]);
             let shift = self.offsets[(at * rank + axis) * product(&window.output) + o];
             let x = (start + k) as f64 - window.pads_begin[axis] as f64 + shift;
-            let inside = |(p, w)| Some((GridSampleAttrs::default().inside(p, window.input[axis])?, w));
-            axes[axis] = linear(x).into_iter().filter_map(inside).collect();
+            GridSampleAttrs::default().set_inside(&mut axes[axis], linear(x), window.input[axis]);
         }
-        combine(&axes, &strides(&window.input))
+        near.clear();
+        append_combinations(near, axes, &strides(&window.input));
     }
 }
 

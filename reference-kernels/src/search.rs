@@ -2,11 +2,12 @@
 
 use crate::KernelResult;
 use crate::cast::cast;
-use crate::index::{ScatterReduction, gather, gather_elements, scatter_elements};
+use crate::generate::one_hot;
+use crate::index::{gather, gather_elements};
 use crate::movement::{around, buffer, from_bytes, transpose};
 use crate::num::{Num, dispatch};
 use crate::reduce::arg_max;
-use crate::shape::{normalize_axis, product};
+use crate::shape::normalize_axis;
 use gradus_ir::Violation;
 use gradus_ir::tensor::{DType, Tensor};
 use std::cmp::Ordering;
@@ -16,6 +17,9 @@ fn order<T: Num>(a: &T, b: &T) -> Ordering {
     let is_nan = |v: &T| v.partial_cmp(v).is_none();
     a.partial_cmp(b).unwrap_or_else(|| is_nan(a).cmp(&is_nan(b)))
 }
+
+/// Number of elements beyond `2 * k` among which [`top_k`] selects at once.
+const BATCH: usize = 32;
 
 /// `TopK` (1, 10, 11, 24): the `k` largest (or smallest) elements along `axis`, sorted, and their indices; the lowest
 /// index first among equal elements.
@@ -28,12 +32,34 @@ pub fn top_k(x: &Tensor, k: i64, axis: i64, largest: bool) -> Result<[Tensor; 2]
     let indices = dispatch!(number, "top_k", (x), T => {
         let data = x.as_slice::<T>();
         let mut out = vec![0; super::shape::checked_elements(&shape)?];
-        let lanes = if data.is_empty() { 0 } else { outer * inner };
-        for (o, i) in (0..lanes).map(|lane| (lane / inner, lane % inner)) {
-            let at = |e: usize| &data[(o * extent + e) * inner + i];
-            let mut order_of: Vec<usize> = (0..extent).collect();
-            order_of.sort_by(|&a, &b| if largest { order(at(b), at(a)) } else { order(at(a), at(b)) });
-            order_of.iter().take(k).enumerate().for_each(|(n, &e)| out[(o * k + n) * inner + i] = e as i64);
+        let compare = |a: &T, b: &T| if largest { order(b, a) } else { order(a, b) };
+        let before = |a: &(T, usize), b: &(T, usize)| compare(&a.0, &b.0).then(a.1.cmp(&b.1));
+        // Discards all but the first `k`, of which the last is at the end.
+        let keep = |best: &mut Vec<(T, usize)>| {
+            if best.len() > k {
+                best.select_nth_unstable_by(k - 1, before);
+                best.truncate(k);
+            }
+        };
+        let mut best = Vec::new();
+        for lane in 0..if out.is_empty() { 0 } else { outer * inner } {
+            let (o, i) = (lane / inner, lane % inner);
+            best.clear();
+            let mut worst = None;
+            for (e, &v) in data[o * extent * inner + i..].iter().step_by(inner).take(extent).enumerate() {
+                // One comparison rejects most of them; NaN needs the total order.
+                if worst.is_some_and(|w| (if largest { v <= w } else { v >= w }) || compare(&v, &w).is_ge()) {
+                    continue;
+                }
+                best.push((v, e));
+                if best.len() == 2 * k + BATCH {
+                    keep(&mut best);
+                    worst = best.last().map(|b| b.0);
+                }
+            }
+            keep(&mut best);
+            best.sort_unstable_by(before);
+            best.iter().enumerate().for_each(|(n, &(_, e))| out[(o * k + n) * inner + i] = e as i64);
         }
         Ok(Tensor::from_vec(&shape, out))
     })?;
@@ -47,19 +73,44 @@ pub fn hardmax(x: &Tensor, axis: i64, flatten: bool) -> KernelResult {
         let matrix = super::movement::flatten(x, normalize_axis(axis, x.rank())? as i64)?;
         return Ok(hardmax(&matrix, 1, false)?.reshape(x.shape().to_vec())?);
     }
-    let at = arg_max(x, axis, true, false)?;
-    let filled = |shape: &[usize], v: u8| cast(&Tensor::from_bools(shape, vec![v; product(shape)]), x.dtype());
-    scatter_elements(&filled(x.shape(), 0)?, &at, &filled(at.shape(), 1)?, axis, ScatterReduction::Assign)
+    let axis = normalize_axis(axis, x.rank())?;
+    let at = arg_max(x, axis as i64, false, false)?;
+    let values = cast(&Tensor::from_bools(&[2], vec![0, 1]), x.dtype())?;
+    one_hot(&at, x.shape()[axis] as i64, &values, axis as i64)
 }
 
 /// `NonZero` (9, 13): the coordinates of the nonzero elements in row-major order, one row per axis.
 pub fn non_zero(x: &Tensor) -> KernelResult {
     let flags = cast(x, DType::Bool)?;
-    let found: Vec<usize> = (0..x.len()).filter(|&i| flags.bytes()[i] != 0).collect();
-    let steps = super::shape::strides(x.shape());
-    let row = |(&step, &extent): (&usize, &usize)| found.iter().map(move |&i| (i / step % extent) as i64);
-    let out = steps.iter().zip(x.shape()).flat_map(row).collect();
-    Ok(Tensor::from_vec(&[x.rank(), found.len()], out))
+    let total = flags.bytes().iter().filter(|f| **f != 0).count();
+    let run = x.shape().last().copied().unwrap_or(1).max(1);
+    let (mut out, mut found, mut hits) = (vec![0; x.rank() * total], 0, vec![0; run]);
+    for (row, flags) in flags.bytes().chunks_exact(run).enumerate() {
+        let count = write_hits(flags, &mut hits);
+        let mut rest = row;
+        for (axis, &extent) in x.shape().iter().enumerate().rev() {
+            let column = &mut out[axis * total + found..][..count];
+            if axis + 1 == x.rank() {
+                column.copy_from_slice(&hits[..count]);
+            } else {
+                column.fill((rest % extent) as i64);
+                rest /= extent;
+            }
+        }
+        found += count;
+    }
+    Ok(Tensor::from_vec(&[x.rank(), total], out))
+}
+
+/// Writes the positions of nonzero flags to the front of `hits`, of the same length, and returns their number.
+fn write_hits(flags: &[u8], hits: &mut [i64]) -> usize {
+    // Every position is written, because a branch is often mispredicted; the next overwrites one that is no hit.
+    let mut count = 0;
+    for (i, &flag) in (0i64..).zip(flags) {
+        hits[count] = i;
+        count += usize::from(flag != 0);
+    }
+    count
 }
 
 /// `Compress` (9, 11, 28): the slices along `axis`, or the elements, where `condition` holds; `condition` may be
@@ -68,7 +119,9 @@ pub fn compress(x: &Tensor, condition: &Tensor, axis: Option<i64>) -> KernelResu
     if condition.dtype() != DType::Bool || condition.rank() != 1 {
         return Err(format!("compress needs a vector of booleans, not {condition:?}").into());
     }
-    let chosen: Vec<i64> = (0i64..).zip(condition.bytes()).filter(|(_, c)| **c != 0).map(|(i, _)| i).collect();
+    let mut chosen = vec![0; condition.len()];
+    let count = write_hits(condition.bytes(), &mut chosen);
+    chosen.truncate(count);
     let chosen = Tensor::from_vec(&[chosen.len()], chosen);
     match axis {
         Some(axis) => gather(x, &chosen, axis),
@@ -82,25 +135,27 @@ pub fn unique(x: &Tensor, axis: Option<i64>, sorted: bool) -> Result<[Tensor; 4]
     let flat = if axis.is_none() { x.reshape(vec![x.len()])? } else { x.clone() };
     let axis = normalize_axis(axis.unwrap_or(0), flat.rank())?;
     let count = flat.shape()[axis];
-    let order = slice_order(&flat, axis)?;
-    let mut groups: Vec<Vec<usize>> = Vec::new();
-    for (i, same) in order {
-        match groups.last_mut() {
-            Some(group) if same => group.push(i),
-            _ => groups.push(vec![i]),
+    let (mut first, mut counts, mut inverse) = (Vec::new(), Vec::new(), vec![0; count]);
+    for (i, same) in slice_order(&flat, axis)? {
+        if !same {
+            first.push(i as i64);
+            counts.push(0);
         }
+        inverse[i] = first.len() as i64 - 1;
+        counts[first.len() - 1] += 1;
     }
     if !sorted {
-        groups.sort_by_key(|g| g[0]);
+        let mut by_first: Vec<usize> = (0..first.len()).collect();
+        by_first.sort_unstable_by_key(|&g| first[g]);
+        let mut number = vec![0; first.len()];
+        (0i64..).zip(&by_first).for_each(|(n, &g)| number[g] = n);
+        // Slices without elements are in no group.
+        inverse.iter_mut().for_each(|g| *g = number.get(*g as usize).copied().unwrap_or(0));
+        [first, counts] = [first, counts].map(|list| by_first.iter().map(|&g| list[g]).collect());
     }
     let vector = |v: Vec<i64>| Tensor::from_vec(&[v.len()], v);
-    let mut inverse = vec![0; count];
-    for (n, group) in groups.iter().enumerate() {
-        group.iter().for_each(|&i| inverse[i] = n as i64);
-    }
-    let first = vector(groups.iter().map(|g| g[0] as i64).collect());
-    let counts = vector(groups.iter().map(|g| g.len() as i64).collect());
-    Ok([gather(&flat, &first, axis as i64)?, first, vector(inverse), counts])
+    let first = vector(first);
+    Ok([gather(&flat, &first, axis as i64)?, first, vector(inverse), vector(counts)])
 }
 
 /// Slices along an axis, stably sorted, each with whether it equals its predecessor.
@@ -114,6 +169,13 @@ fn slice_order(x: &Tensor, axis: usize) -> Result<Vec<(usize, bool)>, Violation>
     let (rows, mut out) = (&rows, Vec::with_capacity(if rows.is_empty() { 0 } else { count }));
     dispatch!(number, "unique", (rows), T => {
         let data = rows.as_slice::<T>();
+        if width == 1 {
+            let mut elements: Vec<(T, usize)> = data.iter().copied().zip(0..).collect();
+            elements.sort_by(|a, b| order(&a.0, &b.0));
+            let same = |n: usize| n > 0 && order(&elements[n - 1].0, &elements[n].0).is_eq();
+            out.extend(elements.iter().enumerate().map(|(n, &(_, i))| (i, same(n))));
+            return Ok(Tensor::scalar(0i64));
+        }
         let row = |i: usize| &data[i * width..(i + 1) * width];
         let compare = |a: usize, b: usize| {
             row(a).iter().zip(row(b)).map(|(a, b)| order(a, b)).find(|o| o.is_ne()).unwrap_or(Ordering::Equal)

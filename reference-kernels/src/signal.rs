@@ -71,33 +71,69 @@ pub fn dft(x: &Tensor, attrs: &DftAttrs) -> KernelResult {
     let (lanes, bins, out_parts) = (inner / parts.max(1), shape[axis], shape[x.rank() - 1]);
     let (data, mut out) = (x.to_f64(), vec![0.0; checked_elements(&shape)?]);
     // Shared by all lanes, and exact at multiples of a quarter turn.
-    let turns: Vec<(f64, f64)> = (0..length).map(|i| (TAU * i as f64 / length as f64).sin_cos()).collect();
-    for (o, lane) in (0..if out.is_empty() { 0 } else { outer }).flat_map(|o| (0..lanes).map(move |l| (o, l))) {
-        let element = |n: usize| -> (f64, f64) {
-            // The omitted half is the conjugate of the other.
-            let mirrored = attrs.inverse && attrs.onesided && n > length / 2;
-            let n = if mirrored { length - n } else { n };
-            let at = ((o * extent + n) * lanes + lane) * parts;
-            let part = |i: usize| if n < extent && i < parts { data[at + i] } else { 0.0 };
-            (part(0), if mirrored { -part(1) } else { part(1) })
-        };
-        let signal: Vec<(f64, f64)> = (0..length).map(element).collect();
-        for k in 0..bins {
-            let (mut re, mut im) = (0.0, 0.0);
-            for (n, &(a, b)) in signal.iter().enumerate() {
-                let (sin, cos) = turns[(k as u128 * n as u128 % length as u128) as usize];
-                let sin = if attrs.inverse { sin } else { -sin };
-                (re, im) = (re + a * cos - b * sin, im + a * sin + b * cos);
-            }
-            let scale = if attrs.inverse { 1.0 / length as f64 } else { 1.0 };
-            let at = ((o * bins + k) * lanes + lane) * out_parts;
-            out[at] = re * scale;
-            if out_parts == 2 {
-                out[at + 1] = im * scale;
+    let turn = |i: usize| {
+        let (sin, cos) = (TAU * i as f64 / length as f64).sin_cos();
+        (if attrs.inverse { sin } else { -sin }, cos)
+    };
+    let turns: Vec<(f64, f64)> = (0..length).map(turn).collect();
+    let element = |o: usize, lane: usize, n: usize| -> (f64, f64) {
+        // The omitted half is the conjugate of the other.
+        let mirrored = attrs.inverse && attrs.onesided && n > length / 2;
+        let n = if mirrored { length - n } else { n };
+        let at = ((o * extent + n) * lanes + lane) * parts;
+        let part = |i: usize| if n < extent && i < parts { data[at + i] } else { 0.0 };
+        (part(0), if mirrored { -part(1) } else { part(1) })
+    };
+    let all = (0..if out.is_empty() { 0 } else { outer }).flat_map(|o| (0..lanes).map(move |lane| (o, lane)));
+    let signals: Vec<Vec<(f64, f64)>> =
+        all.clone().map(|(o, lane)| (0..length).map(|n| element(o, lane, n)).collect()).collect();
+    let scale = if attrs.inverse { 1.0 / length as f64 } else { 1.0 };
+    for first in (0..bins).step_by(JOINT) {
+        let turns = joint_turns(&turns, first);
+        for ((o, lane), signal) in all.clone().zip(&signals) {
+            let [re, im] = joint_sums(signal, &turns, parts == 1);
+            for (k, (re, im)) in (first..bins).zip(re.into_iter().zip(im)) {
+                let at = ((o * bins + k) * lanes + lane) * out_parts;
+                out[at] = re * scale;
+                if out_parts == 2 {
+                    out[at + 1] = im * scale;
+                }
             }
         }
     }
     Ok(from_f64s(x.dtype(), &shape, out))
+}
+
+/// Number of bins that are summed at once, because the terms of a sum are added one after another.
+const JOINT: usize = 8;
+
+/// Returns the sines and cosines by which [`JOINT`] bins from `first` on multiply every element of a signal.
+fn joint_turns(turns: &[(f64, f64)], first: usize) -> Vec<[[f64; JOINT]; 2]> {
+    let n = turns.len();
+    let (mut at, steps): (_, [usize; JOINT]) = ([0; JOINT], std::array::from_fn(|j| (first + j) % n.max(1)));
+    let next = |_: &(f64, f64)| {
+        let out = [at.map(|i| turns[i].0), at.map(|i| turns[i].1)];
+        at.iter_mut().zip(steps).for_each(|(at, step)| *at = if *at + step < n { *at + step } else { *at + step - n });
+        out
+    };
+    turns.iter().map(next).collect()
+}
+
+/// Returns the real and imaginary parts of some bins of a signal. The imaginary parts of a `real` one are zeros, which
+/// change no sum.
+fn joint_sums(signal: &[(f64, f64)], turns: &[[[f64; JOINT]; 2]], real: bool) -> [[f64; JOINT]; 2] {
+    let [mut re, mut im] = [[0.0; JOINT]; 2];
+    for (&(a, b), [sin, cos]) in signal.iter().zip(turns) {
+        for j in 0..JOINT {
+            re[j] += a * cos[j];
+            im[j] += a * sin[j];
+            if !real {
+                re[j] -= b * sin[j];
+                im[j] += b * cos[j];
+            }
+        }
+    }
+    [re, im]
 }
 
 /// Returns the number of frames of `length` elements, every `step` elements, in a signal of `n` elements.

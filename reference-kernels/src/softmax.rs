@@ -2,7 +2,7 @@
 
 use crate::KernelResult;
 use crate::movement::around;
-use crate::num::{Num, Real, dispatch};
+use crate::num::{Num, Real, dispatch, fold_unordered};
 use crate::shape::normalize_axis;
 use gradus_ir::tensor::Tensor;
 
@@ -29,7 +29,7 @@ fn lanes(op: &str, x: &Tensor, axis: i64, flatten: bool, f: impl Fn(&mut [f64]))
 
 /// Subtracts the maximum to avoid overflow, and returns the sum of exponentials.
 fn shifted(lane: &mut [f64]) -> f64 {
-    let max = lane.iter().fold(f64::NEG_INFINITY, |m, &v| m.max(v));
+    let max = fold_unordered(lane, f64::NEG_INFINITY, f64::max);
     lane.iter_mut().for_each(|v| *v -= max);
     lane.iter().map(|&v| Real::exp(v)).sum()
 }

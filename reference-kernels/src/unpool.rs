@@ -2,6 +2,7 @@
 
 use crate::KernelResult;
 use crate::cast::from_f64s;
+use crate::index::{integers, put_runs};
 use crate::movement::{from_bytes, slice};
 use crate::pad::{PadMode, pad};
 use crate::shape::{WindowAttrs, checked_elements, extents, product};
@@ -27,15 +28,16 @@ pub fn unpool_dims(input: &[usize], attrs: &WindowAttrs) -> Result<Vec<usize>, V
 /// elements are zero. A given shape is filled up with zeros.
 pub fn max_unpool(x: &Tensor, indices: &Tensor, shape: Option<&[i64]>, attrs: &WindowAttrs) -> KernelResult {
     let inner = unpool_dims(x.shape(), attrs)?;
-    let indices = indices.to_i64().filter(|_| indices.shape() == x.shape());
+    let indices = integers(indices).filter(|_| indices.shape() == x.shape());
     let indices = indices.ok_or_else(|| format!("max_unpool requires indices of the shape of {x:?}"))?;
     let (total, size) = (checked_elements(&inner)?, x.dtype().size());
-    let mut out = vec![0; total * size];
-    for (i, &at) in indices.iter().enumerate() {
-        let at = usize::try_from(at).ok().filter(|&at| at < total);
-        let at = at.ok_or_else(|| format!("max_unpool: index {} is not in {inner:?}", indices[i]))?;
-        out[at * size..(at + 1) * size].copy_from_slice(&x.bytes()[i * size..(i + 1) * size]);
+    let mut positions = Vec::with_capacity(indices.len());
+    for at in &*indices {
+        let known = usize::try_from(*at).ok().filter(|&at| at < total);
+        positions.push(known.ok_or_else(|| format!("max_unpool: index {at} is not in {inner:?}"))?);
     }
+    let mut out = vec![0; total * size];
+    put_runs(&mut out, size, &positions, x.bytes());
     let unpooled = from_bytes(x.dtype(), &inner, out)?;
     let Some(shape) = shape else { return Ok(unpooled) };
     if shape.len() != inner.len() {
