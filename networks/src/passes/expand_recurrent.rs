@@ -1,16 +1,15 @@
 //! `expand-recurrent`: recurrent layers as products and elementwise ops.
 
+use super::tensor_emitter::{TensorEmitter, replace_by};
 use crate::graph::{
-    AddOp, ClipOp, ConcatFromSequenceOp, ConcatOp, GatherOp, MatMulOp, MulOp, NegOp, ReluOp, SequenceEmptyOp,
-    SequenceInsertOp, SequenceType, SigmoidOp, SliceOp, SqueezeOp, SubOp, TanhOp, TransposeOp, UnsqueezeOp,
+    ClipOp, ConcatFromSequenceOp, ReluOp, SequenceEmptyOp, SequenceInsertOp, SequenceType, SigmoidOp, TanhOp,
     recurrent_attributes,
 };
-use gradus_dialects::tensor::{CastOp, DimOp, FromElementsOp};
+use gradus_dialects::tensor::{DimOp, FromElementsOp};
 use gradus_dialects::{arith, scf};
-use gradus_ir::eval::floats_to_tensor;
 use gradus_ir::pass::{FloatChange, OptionKind, PassOption, Rewrites};
 use gradus_ir::{
-    Builder, DYNAMIC, Diagnostic, Loc, Module, Op, OpArgs, Pass, PassContext, PassInfo, Refusal, Tensor, Type, Value,
+    Builder, DYNAMIC, Diagnostic, Module, Op, OpArgs, Pass, PassContext, PassInfo, Refusal, Tensor, Type, Value,
 };
 use gradus_reference_kernels::{Activation, RecurrentAttrs, RecurrentCell};
 
@@ -75,7 +74,9 @@ impl Pass for ExpandRecurrent {
                 Ok(plan) => {
                     cx.count("num-layers", 1);
                     cx.count("num-loops", if plan.is_loop() { plan.attrs.reversed.len() as u64 } else { 0 });
-                    plan.expand(m, op);
+                    if let Err(refusal) = plan.expand(m, op) {
+                        cx.refuse(m, op, &refusal);
+                    }
                 }
             }
         }
@@ -156,38 +157,33 @@ impl LayerPlan {
     }
 
     /// Replaces the layer.
-    fn expand(&self, m: &mut Module, op: Op) {
-        let (loc, types) = (m.loc(op), m.results(op).map(|v| m.value_type(v)).collect::<Vec<_>>());
-        let elem = m.ctx.element_type(m.value_type(self.x));
+    fn expand(&self, m: &mut Module, op: Op) -> Result<(), Refusal> {
         let needs_all = m.results(op).next().is_some_and(|v| !m.is_unused(v));
-        let mut e = LayerEmitter { b: Builder::before(m, op), loc, elem };
+        replace_by(m, op, |e| Ok(self.results(e, needs_all)))
+    }
+
+    /// Emits the results.
+    fn results(&self, e: &mut TensorEmitter<'_>, needs_all: bool) -> Vec<Option<Value>> {
+        e.elem = e.elem_of(self.x);
         let x = if self.attrs.batch_first { e.transpose(self.x, &[1, 0, 2]) } else { self.x };
         let parts: Vec<DirectionResults> =
-            (0..self.attrs.reversed.len()).map(|d| self.direction(&mut e, x, d, needs_all)).collect();
+            (0..self.attrs.reversed.len()).map(|d| self.direction(e, x, d, needs_all)).collect();
         let all: Option<Vec<Value>> = parts.iter().map(|part| part.all).collect();
         let all = all.map(|all| e.stack(&all, 1));
         let [hidden, cell] = [0, 1].map(|k| {
             let states: Option<Vec<Value>> = parts.iter().map(|part| part.last.get(k).copied()).collect();
             states.map(|states| e.stack(&states, 0))
         });
-        let ordered = |e: &mut LayerEmitter<'_>, value: Option<Value>, perm: &[i64]| {
+        let ordered = |e: &mut TensorEmitter<'_>, value: Option<Value>, perm: &[i64]| {
             value.map(|v| if self.attrs.batch_first { e.transpose(v, perm) } else { v })
         };
-        let all = ordered(&mut e, all, &[2, 0, 1, 3]);
-        let states = [hidden, cell].map(|state| ordered(&mut e, state, &[1, 0, 2]));
-        let made: Vec<Option<Value>> =
-            std::iter::once(all).chain(states).zip(&types).map(|(value, &ty)| Some(e.cast(value?, ty))).collect();
-        let results: Vec<Value> = m.results(op).collect();
-        for (old, new) in results.into_iter().zip(made) {
-            if let Some(new) = new {
-                m.replace_all_uses(old, new);
-            }
-        }
-        m.erase_op(op);
+        let all = ordered(e, all, &[2, 0, 1, 3]);
+        let states = [hidden, cell].map(|state| ordered(e, state, &[1, 0, 2]));
+        std::iter::once(all).chain(states).collect()
     }
 
     /// Emits one direction.
-    fn direction(&self, e: &mut LayerEmitter<'_>, x: Value, d: usize, needs_all: bool) -> DirectionResults {
+    fn direction(&self, e: &mut TensorEmitter<'_>, x: Value, d: usize, needs_all: bool) -> DirectionResults {
         let (d, n) = (d as i64, self.hidden);
         let gates = self.attrs.cell.gates() as i64;
         let [w, r] = [self.w, self.r].map(|weights| {
@@ -243,7 +239,7 @@ impl LayerPlan {
     /// Emits the steps one after the other.
     fn unrolled(
         &self,
-        e: &mut LayerEmitter<'_>,
+        e: &mut TensorEmitter<'_>,
         cell: &Cell<'_>,
         inputs: Value,
         mut states: Vec<Value>,
@@ -264,7 +260,7 @@ impl LayerPlan {
     /// Emits the steps as a loop.
     fn looped(
         &self,
-        e: &mut LayerEmitter<'_>,
+        e: &mut TensorEmitter<'_>,
         cell: &Cell<'_>,
         inputs: Value,
         states: &[Value],
@@ -290,7 +286,7 @@ impl LayerPlan {
         let block = m.add_block(made.region(m));
         let number = m.add_block_arg(block, Type::INDEX, loc);
         let args: Vec<Value> = types.iter().map(|&ty| m.add_block_arg(block, ty, loc)).collect();
-        let mut inner = LayerEmitter { b: Builder::at_end(m, block), loc, elem: e.elem };
+        let mut inner = TensorEmitter::new(Builder::at_end(m, block), loc, e.elem);
         let number = if is_reversed { inner.counted_back(count, one, number) } else { number };
         let step = inner.row(inputs, number);
         let next = cell.step(&mut inner, step, &args[..states.len()]);
@@ -301,6 +297,8 @@ impl LayerPlan {
             yielded.push(made.output_sequence(inner.b.module));
         }
         scf::YieldOp::build(&mut inner.b, loc, &yielded, &[]);
+        let status = inner.status();
+        e.join(status);
         let results: Vec<Value> = e.b.module.results(made.0).collect();
         let all = results.get(states.len()).map(|&sequence| {
             let [axis, is_new] = [0, 1].map(|n| e.b.module.ctx.int_attr(Type::I64, n));
@@ -338,7 +336,7 @@ struct Cell<'a> {
 
 impl Cell<'_> {
     /// Emits a step from its inputs, `[B, G * H]`, and the states before.
-    fn step(&self, e: &mut LayerEmitter<'_>, inputs: Value, states: &[Value]) -> Vec<Value> {
+    fn step(&self, e: &mut TensorEmitter<'_>, inputs: Value, states: &[Value]) -> Vec<Value> {
         match self.kind {
             RecurrentCell::Rnn => {
                 let product = e.matmul(states[0], self.recurrence);
@@ -350,7 +348,7 @@ impl Cell<'_> {
         }
     }
 
-    fn gru(&self, e: &mut LayerEmitter<'_>, inputs: Value, h: Value, is_late: bool) -> Value {
+    fn gru(&self, e: &mut TensorEmitter<'_>, inputs: Value, h: Value, is_late: bool) -> Value {
         let n = self.hidden;
         let [early, late] = [(0, 2 * n), (2 * n, 3 * n)].map(|(first, end)| e.slice(self.recurrence, 1, first, end));
         let product = e.matmul(h, early);
@@ -374,12 +372,12 @@ impl Cell<'_> {
         e.add(new, old)
     }
 
-    fn lstm(&self, e: &mut LayerEmitter<'_>, inputs: Value, [h, c]: [Value; 2], input_forget: bool) -> Vec<Value> {
+    fn lstm(&self, e: &mut TensorEmitter<'_>, inputs: Value, [h, c]: [Value; 2], input_forget: bool) -> Vec<Value> {
         let n = self.hidden;
         let product = e.matmul(h, self.recurrence);
         let all = e.add(inputs, product);
         let [i, o, f, g] = [0, 1, 2, 3].map(|k| e.slice(all, 1, k * n, (k + 1) * n));
-        let with_cell = |e: &mut LayerEmitter<'_>, gate: Value, k: usize, c: Value| match self.peepholes {
+        let with_cell = |e: &mut TensorEmitter<'_>, gate: Value, k: usize, c: Value| match self.peepholes {
             Some(weights) => {
                 let term = e.mul(weights[k], c);
                 e.add(gate, term)
@@ -404,20 +402,20 @@ impl Cell<'_> {
     }
 
     /// Emits 1 - f(x), where `value` is f(x): of a sigmoid as that of -x, which is not rounded where f(x) is close to 1.
-    fn complement(&self, e: &mut LayerEmitter<'_>, x: Value, value: Value) -> Value {
+    fn complement(&self, e: &mut TensorEmitter<'_>, x: Value, value: Value) -> Value {
         if self.activations[0].name == "sigmoid" {
             let negative = e.neg(x);
             return self.activated(e, negative, 0);
         }
-        let one = e.filled(&[], 1.0);
+        let one = e.number(1.0);
         e.sub(one, value)
     }
 
     /// Emits activation function `k` of a clipped value.
-    fn activated(&self, e: &mut LayerEmitter<'_>, x: Value, k: usize) -> Value {
+    fn activated(&self, e: &mut TensorEmitter<'_>, x: Value, k: usize) -> Value {
         let x = match self.clip {
             Some(clip) => {
-                let [low, high] = [-clip, clip].map(|bound| e.filled(&[], bound));
+                let [low, high] = [-clip, clip].map(|bound| e.number(bound));
                 let loc = e.loc;
                 ClipOp::build(&mut e.b, loc, x, Some(low), Some(high), &[]).y(e.b.module)
             }
@@ -432,31 +430,7 @@ impl Cell<'_> {
     }
 }
 
-/// Emits ops on tensors.
-struct LayerEmitter<'m> {
-    b: Builder<'m>,
-    loc: Loc,
-    elem: Type,
-}
-
-macro_rules! emit {
-    ($($name:ident($($arg:ident),*) $Op:ident;)*) => { $(
-        fn $name(&mut self, $($arg: Value),*) -> Value {
-            let made = $Op::build(&mut self.b, self.loc, $($arg,)* &[]);
-            self.b.module.result(made.0, 0)
-        }
-    )* };
-}
-
-impl LayerEmitter<'_> {
-    emit! {
-        matmul(a, b) MatMulOp;
-        add(a, b) AddOp;
-        mul(a, b) MulOp;
-        sub(a, b) SubOp;
-        neg(x) NegOp;
-    }
-
+impl TensorEmitter<'_> {
     /// Returns `count - 1 - number`.
     fn counted_back(&mut self, count: Value, one: Value, number: Value) -> Value {
         let wraps = self.b.module.ctx.default_attr("#arith.overflow<none>");
@@ -470,71 +444,11 @@ impl LayerEmitter<'_> {
         let number = arith::IndexCastOp::build(b, loc, index, &[Type::I64]).out(b.module);
         let scalar = b.module.ctx.tensor_type(&[], Type::I64);
         let at = FromElementsOp::build(b, loc, &[number], &[scalar]).result(b.module);
-        GatherOp::build(b, loc, x, at, None, &[]).y(b.module)
-    }
-
-    fn constant(&mut self, tensor: &Tensor) -> Value {
-        let ctx = self.b.module.ctx.clone();
-        let shape: Vec<i64> = tensor.shape().iter().map(|&n| n as i64).collect();
-        let ty = ctx.tensor_type(&shape, ctx.dtype_type(tensor.dtype()));
-        let made = self.b.constant(ctx.dense_attr(ty, tensor), ty, "graph", self.loc);
-        made.expect("graph has constants of all tensors")
-    }
-
-    fn list(&mut self, ints: &[i64]) -> Value {
-        self.constant(&Tensor::from_vec(&[ints.len()], ints.to_vec()))
-    }
-
-    /// Returns a tensor of equal numbers.
-    fn filled(&mut self, shape: &[i64], value: f64) -> Value {
-        let ctx = self.b.module.ctx.clone();
-        let ty = ctx.tensor_type(shape, self.elem);
-        let one = floats_to_tensor(ctx.dtype(self.elem).unwrap_or(gradus_ir::DType::F32), &[1], vec![value]);
-        let made = self.b.constant(ctx.dense_attr(ty, &one), ty, "graph", self.loc);
-        made.expect("graph has constants of all tensors")
+        self.rows(x, at)
     }
 
     fn index(&mut self, n: i64) -> Value {
         let attr = self.b.module.ctx.int_attr(Type::INDEX, n);
         arith::ConstantOp::build(&mut self.b, self.loc, attr, &[Type::INDEX]).result(self.b.module)
-    }
-
-    fn slice(&mut self, x: Value, axis: i64, first: i64, end: i64) -> Value {
-        let [first, end, axis] = [first, end, axis].map(|n| self.list(&[n]));
-        SliceOp::build(&mut self.b, self.loc, x, first, end, Some(axis), None, &[]).y(self.b.module)
-    }
-
-    /// Returns a part of extent 1 along an axis, without the axis.
-    fn part(&mut self, x: Value, axis: i64, at: i64) -> Value {
-        let part = self.slice(x, axis, at, at + 1);
-        let axes = self.list(&[axis]);
-        SqueezeOp::build(&mut self.b, self.loc, part, Some(axes), &[]).y(self.b.module)
-    }
-
-    fn transpose(&mut self, x: Value, perm: &[i64]) -> Value {
-        let perm = self.b.module.ctx.i64_array_attr(perm);
-        TransposeOp::build(&mut self.b, self.loc, x, Some(perm), &[]).y(self.b.module)
-    }
-
-    fn concat(&mut self, parts: &[Value], axis: i64) -> Value {
-        let axis = self.b.module.ctx.int_attr(Type::I64, axis);
-        ConcatOp::build(&mut self.b, self.loc, parts, axis, &[]).y(self.b.module)
-    }
-
-    /// Returns tensors along a new axis.
-    fn stack(&mut self, parts: &[Value], axis: i64) -> Value {
-        let wide = |e: &mut Self, part: Value| {
-            let axes = e.list(&[axis]);
-            UnsqueezeOp::build(&mut e.b, e.loc, part, axes, &[]).y(e.b.module)
-        };
-        let parts: Vec<Value> = parts.iter().map(|&part| wide(self, part)).collect();
-        if let [only] = parts[..] { only } else { self.concat(&parts, axis) }
-    }
-
-    fn cast(&mut self, x: Value, ty: Type) -> Value {
-        if self.b.module.value_type(x) == ty {
-            return x;
-        }
-        CastOp::build(&mut self.b, self.loc, x, &[ty]).dest(self.b.module)
     }
 }

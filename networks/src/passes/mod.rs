@@ -5,6 +5,7 @@ use gradus_ir::PassInfo;
 mod by_patterns;
 mod choose_layouts;
 mod divide_images;
+mod expand_composed_ops;
 mod expand_recurrent;
 mod fold_packs;
 mod fold_shuffles;
@@ -14,11 +15,13 @@ mod overlap_bands;
 mod pack_panels;
 mod plan_memory;
 mod propagate_layouts;
+mod tensor_emitter;
 
 /// The passes of this crate, alphabetically. The order affects listings only.
 pub const PASSES: &[&PassInfo] = &[
     &choose_layouts::INFO,
     &divide_images::INFO,
+    &expand_composed_ops::INFO,
     &expand_recurrent::INFO,
     &fold_packs::INFO,
     &fold_shuffles::INFO,
