@@ -48,6 +48,8 @@ const OPERATORS: &[Operator] = &[
     row("FusedGemm", 3, PASSED, |n| fused(n, "Gemm")),
     row("FusedMatMul", 2, &["alpha", "transA", "transB", "transBatchA", "transBatchB"], fused_matmul),
     row("Gelu", 1, PASSED, |n| n.same("Gelu")),
+    row("GroupQueryAttention", 9, &["do_rotary", "kv_num_heads", "local_window_size", "num_heads", "rotary_interleaved", "scale", "softcap"],
+        group_query_attention),
     row("LayerNormalization", 3, PASSED, |n| n.same("LayerNormalization")),
     row("MatMulIntegerToFloat", 7, &[], |n| {
         let [a, b, a_scale, b_scale, a_zero, b_zero, bias] = n.all();
@@ -274,8 +276,9 @@ fn fused_matmul(n: &mut NodeRewrite<'_>) -> Adapted {
     n.end("Mul", &[&product, &factor], vec![])
 }
 
-/// Number of the element type f32.
+/// Numbers of the element types f32 and i64.
 const F32: i64 = 1;
+const I64: i64 = 7;
 
 /// A product of integers, as a float of a scale, with a summand.
 fn integer_product(n: &mut NodeRewrite<'_>, operands: [&str; 4], scale: &str, bias: &str) -> Adapted {
@@ -489,6 +492,60 @@ fn multi_head_attention(n: &mut NodeRewrite<'_>) -> Adapted {
     let mask = n.plus(&mask, &summand);
     let [q, k, v] = &parts;
     attention_of(n, [q, k, v], &mask, [&past_key, &past_value])
+}
+
+/// Attention of causal queries whose keys are shared by groups of heads, perhaps rotated by their positions. Batches are of one length: the
+/// numbers of keys only tell the positions.
+fn group_query_attention(n: &mut NodeRewrite<'_>) -> Adapted {
+    let [q, k, v, past_key, past_value, last, _, cos, sin] = n.all();
+    let [heads, kv_heads] = ["num_heads", "kv_num_heads"].map(|name| n.int(name, 0));
+    if heads <= 0 || kv_heads <= 0 {
+        return Err("the numbers of heads are needed".into());
+    }
+    let mut qkv = [q, k, v];
+    if qkv[1].is_empty() {
+        // Queries, keys and values are side by side.
+        let width = n.values.shape(&qkv[0]).and_then(|(dims, _)| dims.last().copied()).filter(|&width| width > 0);
+        let all = width.ok_or("the width of packed queries is needed, but not known")?;
+        let size = all / heads.saturating_add(kv_heads.saturating_mul(2));
+        let sizes = n.list(&[size * heads, size * kv_heads, size * kv_heads]);
+        let packed = qkv[0].clone();
+        qkv = n.emit_many("Split", &[&packed, &sizes], vec![int_attr("axis", -1)]);
+    }
+    if n.int("do_rotary", 0) != 0 {
+        let positions = positions_of(n, &qkv[0], &last);
+        for (x, heads) in qkv.iter_mut().zip([heads, kv_heads]).take(2) {
+            let attributes =
+                vec![int_attr("interleaved", n.int("rotary_interleaved", 0)), int_attr("num_heads", heads)];
+            *x = n.emit("RotaryEmbedding", &[x, &cos, &sin, &positions], attributes);
+        }
+    }
+    let mut attributes =
+        vec![int_attr("q_num_heads", heads), int_attr("kv_num_heads", kv_heads), int_attr("is_causal", 1)];
+    let window = n.int("local_window_size", -1);
+    if window > 0 {
+        attributes.push(int_attr("left_window_size", window - 1));
+    }
+    for name in ["scale", "softcap"] {
+        let value = n.float(name, 0.0);
+        attributes.extend((value != 0.0).then(|| float_attr(name, value)));
+    }
+    let [q, k, v] = &qkv;
+    n.end("Attention", &[q, k, v, "", &past_key, &past_value], attributes)
+}
+
+/// Returns the positions of queries `[B, S, ...]`, of which the last has the one that is given for each batch.
+fn positions_of(n: &mut NodeRewrite<'_>, x: &str, last: &str) -> String {
+    let shape = n.emit("Shape", &[x], vec![int_attr("start", 1), int_attr("end", 2)]);
+    let [scalar, column] = [n.list(&[]), n.list(&[-1, 1])];
+    let count = n.emit("Reshape", &[&shape, &scalar], vec![]);
+    let [zero, one] = [0_i64, 1].map(|k| n.constant(&Tensor::scalar(k)));
+    let range = n.emit("Range", &[&zero, &count, &one], vec![]);
+    let last = n.cast(last, I64);
+    let last = n.emit("Reshape", &[&last, &column], vec![]);
+    let end = n.emit("Add", &[&last, &one], vec![]);
+    let first = n.emit("Sub", &[&end, &count], vec![]);
+    n.emit("Add", &[&first, &range], vec![])
 }
 
 /// Number of bits of a packed weight.

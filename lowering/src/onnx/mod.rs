@@ -7,6 +7,7 @@ pub mod inline;
 pub mod microsoft;
 pub mod opset;
 pub mod proto;
+mod random;
 pub mod rewrite;
 pub mod sort;
 pub mod tensor;

@@ -7,7 +7,7 @@
 use super::proto::{AttributeType, DataType, NodeProto};
 use super::rewrite::{Adapted, NodeRewrite, ValueFacts, float_attr, tensor_proto, value_attr};
 use super::tensor::dtype;
-use super::{is_standard, microsoft};
+use super::{is_standard, microsoft, random};
 use gradus_ir::tensor::Tensor;
 
 /// The newest supported version of the standard operators.
@@ -56,6 +56,7 @@ const ADAPTERS: &[(&[&str], i64, Adapt)] = &[
     (&["Pad"], 11, |n| n.ints_to_input("pads", 1).and_then(|()| n.float_to_input("value", 2))),
     (&["Clip"], 11, |n| n.float_to_input("min", 1).and_then(|()| n.float_to_input("max", 2))),
     (&["TopK"], 10, |n| n.int_to_input("k", 1)),
+    (random::OPERATORS, ANY, random::constant),
     (&["Scatter"], ANY, |n| n.rename("ScatterElements")),
     (&["SimplifiedLayerNormalization"], ANY, |n| n.rename("RMSNormalization")),
     (&["Softmax", "LogSoftmax", "Hardmax"], 13, flattening),
@@ -91,6 +92,7 @@ pub fn modernize(node: NodeProto, version: i64, values: &dyn ValueFacts) -> Adap
 /// Returns the name that an operator has in the newest version.
 pub fn newest_name(op_type: &str, version: i64) -> &str {
     match op_type {
+        random if random::OPERATORS.contains(&random) => "Constant",
         "Scatter" => "ScatterElements",
         "SimplifiedLayerNormalization" => "RMSNormalization",
         "Upsample" if version < 11 => "Resize",
