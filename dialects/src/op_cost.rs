@@ -33,6 +33,8 @@ pub struct Contraction {
     pub columns: u64,
     /// Taps of a filter (kernel height times width); 1 for a matrix product.
     pub taps: u64,
+    /// Channels of an image that a filter reads; 0 for a matrix product.
+    pub channels: u64,
     /// Element type of the factors.
     pub factors: Factors,
     /// Whether the right operand is packed once, since it is constant, and not in each run.
@@ -129,6 +131,7 @@ impl Contraction {
             depth,
             columns,
             taps: 1,
+            channels: 0,
             factors: Factors::default(),
             packed: true,
             packed_for_constant: 0,

@@ -3,7 +3,7 @@
 use gradus_ir::eval::floats_to_tensor;
 use gradus_ir::{Arity, Attr, AttrData, Builder, Loc, Module, Op, OpDecl, OpState, Tensor, Type, Value, ValueSpec};
 use gradus_networks::addr::{
-    DepthwiseOp, DepthwisePlanesOp, GEOMETRY, GemmOp, Geometry, IndirectGemmOp, PoolOp, is_table_op,
+    ConvPlanesOp, DepthwiseOp, GEOMETRY, GemmOp, Geometry, IndirectGemmOp, PoolOp, is_table_op,
 };
 use gradus_networks::layout::{AddressTable, Addressing, Encoding, TiledLayout};
 
@@ -238,8 +238,8 @@ impl<'b, 'm> Emitter<'b, 'm> {
         self.product::<DepthwiseOp>([a, w], tables, operands, &[])
     }
 
-    /// Creates a depthwise convolution of images with channels first, with a result in bands if their number is given.
-    pub(crate) fn depthwise_planes(
+    /// Creates a convolution of images with channels first, with a result in bands if their number is given.
+    pub(crate) fn conv_planes(
         &mut self,
         a: Value,
         geometry: &Geometry,
@@ -249,7 +249,7 @@ impl<'b, 'm> Emitter<'b, 'm> {
         let ctx = &self.m().ctx;
         let mut attrs = vec![("geometry", geometry.to_attr(ctx))];
         attrs.extend(bands.map(|bands| ("bands", ctx.int_attr(Type::I64, bands))));
-        self.product::<DepthwisePlanesOp>([a, w], Vec::new(), operands, &attrs)
+        self.product::<ConvPlanesOp>([a, w], Vec::new(), operands, &attrs)
     }
 
     /// Multiplies by a scalar, or by one factor per row.

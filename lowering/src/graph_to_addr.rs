@@ -27,6 +27,7 @@ use gradus_networks::graph::{
     AveragePoolOp, ConvIntegerOp, ConvOp, ConvTransposeOp, GemmOp, GlobalAveragePoolOp, GlobalMaxPoolOp,
     MatMulIntegerOp, MatMulOp, MaxPoolOp, QLinearConvOp, QLinearMatMulOp,
 };
+use gradus_networks::layout::image_layout;
 use options::{ConvOptions, OPTIONS};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -59,9 +60,9 @@ of few channels of quantized convolutions are merged, where the weights for othe
 Images are read in `layout`; `auto` is channels last. An image of other rank is read in the layout without the dimensions that it lacks,
 or with its others outside the next inner one. If addresses in the layout are not separable, a remark names the dimension and the tile, and
 they become indirect. Images whose tables would be too large are read with channels last. Pools write the layout that they read.
-Depthwise convolutions of images of one or two dimensions with channels first are `addr.depthwise_planes`, in other layouts than
-channels last products of groups. An op with the attribute `layout.images` is read in that layout; `addr.depthwise_planes` reads images in bands of
-rows such as `NHC7hW`, and writes them where `layout.results` says so. Filters are permuted to the order of the summands.
+Depthwise convolutions of images of one or two dimensions with channels first are `addr.conv_planes`, in other layouts than
+channels last products of groups. An op with the attribute `layout.images` is read in that layout, with channels first as
+`addr.conv_planes`; a depthwise one reads images in bands of rows such as `NHC7hW`, and writes them where `layout.results` says so. Filters are permuted to the order of the summands.
 
 A transposed convolution with constant finite filters is a convolution for each residue of the output position modulo the strides; the
 results are interleaved. A depthwise one of at most 32 bits with channels last is one `addr.depthwise`, in which taps that read nothing have the
@@ -172,9 +173,12 @@ const LOWERINGS: [(&OpInfo, &str, Lower); 12] = [
 fn lower_conv(b: &mut Builder<'_>, op: Op, chooser: &ConvChooser<'_>) -> Result<Value, Refusal> {
     let operands = ProductOperands::of([("bias", ConvOp(op).b(b.module))]);
     let conv = StaticConv::of(b.module, op, operands)?;
+    let has_layout = image_layout(b.module, op).is_some();
     let value = match chooser.layout_of(b.module, op, &conv).ok_or_else(|| conv.other_axes())? {
         ImageLayout::ChannelsLast if conv.is_depthwise() => conv.lower_depthwise(b, op, chooser.options),
-        ImageLayout::ChannelsFirst if conv.is_depthwise() && conv.is_planar(b.module) => conv.lower_planes(b, op),
+        ImageLayout::ChannelsFirst if conv.is_planar(b.module) && (conv.is_depthwise() || has_layout) => {
+            conv.lower_planes(b, op)
+        }
         _ => chooser.lower(b, op, &conv),
     };
     value.ok_or(NO_TABLE.into())

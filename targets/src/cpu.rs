@@ -48,8 +48,8 @@ pub const TARGET: Target = Target {
         ],
         approx: true,
     },
-    pipeline: "builtin.module(convert-qdq-to-integer{products=true},expand-recurrent,canonicalize,outline-tensor-code,saturate{target=cpu floats=approx \
-               rules=graph-algebra,graph-fuse,sparse,sparse-integer,matmul-as-conv},fuse-attention,\
+    pipeline: "builtin.module(convert-qdq-to-integer{products=true},expand-composed-ops,canonicalize,outline-tensor-code,\
+               saturate{target=cpu floats=approx rules=graph-algebra,graph-fuse,sparse,sparse-integer,matmul-as-conv},fuse-attention,\
                choose-layouts{target=cpu},divide-images{bands=$bands},overlap-bands,convert-sparse-to-x64,\
                convert-graph-to-addr{target=cpu winograd-strip=$winograd_strip},\
                propagate-layouts,fuse-epilogues{rounding=true},fold-shuffles,fold-packs,canonicalize,pack-panels,canonicalize,cse,\
@@ -102,7 +102,9 @@ machine_numbers! {
         run_starts,
         depthwise_share,
         planes_share,
+        plane_sums_share,
         relayout,
+        far_relayout,
         sparse_products,
         sparse_share,
         sparse_l1_share,
@@ -129,6 +131,7 @@ machine_numbers! {
         idle_elements,
         line_bytes,
         max_idle,
+        odd_channels,
         nonzero_bytes,
         page_bytes,
         pair_share,
@@ -164,14 +167,26 @@ impl Numbers {
         (lanes / few).clamp(1, self.max_idle)
     }
 
+    /// Returns a convolution of images with channels last as it is computed: filters fill whole lines. Runs of few channels that fill no vector take
+    /// longer, as if there were more products.
+    fn of_image(&self, c: &Contraction) -> Contraction {
+        let lanes = self.line_elements();
+        let is_odd = c.channels < lanes && !c.channels.is_multiple_of(lanes / 2);
+        let depth = c.depth.saturating_mul(if is_odd { self.odd_channels } else { 1 });
+        Contraction { rows: c.rows.next_multiple_of(lanes), depth, ..*c }
+    }
+
     fn cost(&self, op: OpCost) -> u64 {
         match op {
             OpCost::View => 1,
             OpCost::Move(n) | OpCost::Map(n) => self.call + n.saturating_mul(2 * ELEMENT) / self.l2_bandwidth,
-            OpCost::Relayout(n) => self.call + n.saturating_mul(self.relayout) / 100,
+            OpCost::Relayout(n) => {
+                let times = if n.saturating_mul(2 * ELEMENT) > self.l2_bytes { self.far_relayout } else { 1 };
+                self.call + n.saturating_mul(self.relayout * times) / 100
+            }
             OpCost::Contract(c) => self.call.saturating_add(match (c.strategy, c.nonzeros) {
                 (None, _) => self.contract(&c),
-                (Some(strategy), _) if *strategy == graph::CHANNELS_FIRST => self.contract(&c),
+                (Some(strategy), _) if *strategy == graph::CHANNELS_FIRST => self.planes(&c),
                 (Some(strategy), Some(nonzeros)) if *strategy == sparse::UNROLLED || *strategy == sparse::DOTS => {
                     self.generated(&c, nonzeros).saturating_add(self.casts(&c))
                 }
@@ -334,11 +349,25 @@ impl Numbers {
         let cycles = match c.factors {
             Factors::Bytes if !is_depthwise => self.byte_cycles(c),
             Factors::Bf16 if !is_depthwise && c.packed => c.products() / self.bf16_products,
+            Factors::Other if c.channels > 0 && c.strategy.is_none() && !is_depthwise => {
+                self.of_image(c).products().saturating_mul(100) / (self.peak * share)
+            }
             _ => Contraction { columns, ..*c }.products().saturating_mul(100 * self.idle(c)) / (self.peak * share),
         };
         let starts = c.runs.saturating_mul(c.columns.div_ceil(self.column_panel)) / self.run_starts;
         let starts = starts.saturating_add(if is_batched { c.groups.saturating_mul(self.batch) } else { 0 });
         cycles.max(moved / self.l2_bandwidth).saturating_add(starts).saturating_add(self.operand_packing(c))
+    }
+
+    /// Prices a convolution with channels first. Filters of several channels read each element once for all taps, from a copy with padding.
+    fn planes(&self, c: &Contraction) -> u64 {
+        if c.depth == c.taps {
+            return self.contract(c);
+        }
+        let moved =
+            c.columns.saturating_mul(c.rows.saturating_add(c.depth / c.taps.max(1))).saturating_mul(c.groups * ELEMENT);
+        let cycles = c.products().saturating_mul(100) / (self.peak * self.plane_sums_share);
+        cycles.saturating_add(moved / self.l2_bandwidth)
     }
 
     /// Prices the packing of a right operand of f32 for a constant left one in each run, with 256-bit vectors.

@@ -194,18 +194,18 @@ impl StaticConv {
         is_inside.then(|| (part, image.to_vec()))
     }
 
-    /// Lowers a depthwise convolution of images with channels first, possibly in bands.
+    /// Lowers a convolution of images with channels first, possibly in bands if it is depthwise.
     pub(super) fn lower_planes(&self, b: &mut Builder<'_>, op: Op) -> Option<Value> {
         let axes = ImageAxes::of_rank(self.input.len())?;
         let ty = b.module.value_type(b.module.result(op, 0));
         let extents = b.module.ctx.static_shape(ty)?.to_vec();
-        let layout = image_layout(b.module, op).filter(|layout| bands(layout, &self.input) > Some(1));
-        let result = result_layout(b.module, op).filter(|layout| bands(layout, &extents) > Some(1));
+        let in_bands = |layout: &TiledLayout, of| self.is_depthwise() && bands(layout, of) > Some(1);
+        let layout = image_layout(b.module, op).filter(|layout| in_bands(layout, &self.input));
+        let result = result_layout(b.module, op).filter(|layout| in_bands(layout, &extents));
         let mut geometry = places(&self.window, &self.input, layout.as_ref().unwrap_or(&axes.plain));
         let rows = self.rows_of_image(b.module).filter(|_| layout.is_none());
         let mut e = Emitter::of(b, op);
-        let positions = self.window.kernel.iter().product::<usize>() as i64;
-        let w = e.reshape(self.w, &[self.filters[0], positions])?;
+        let w = e.reshape(self.w, &[self.filters[0], self.filters[1..].iter().product()])?;
         let image = match (&layout, rows) {
             (Some(layout), _) => e.pack(self.x, layout, axes.letters)?,
             (None, Some((part, image))) => {
@@ -216,7 +216,7 @@ impl StaticConv {
             (None, None) => self.x,
         };
         let of_result = result.as_ref().and_then(|layout| bands(layout, &extents));
-        let sums = e.depthwise_planes(image, &geometry, w, (&self.operands, of_result))?;
+        let sums = e.conv_planes(image, &geometry, w, (&self.operands, of_result))?;
         let Some(result) = result else { return e.reshape(sums, &extents) };
         let packed = e.reshape(sums, &result.extents(axes.letters, &extents).ok()?)?;
         e.unpack(packed, &result, axes.letters, ty)

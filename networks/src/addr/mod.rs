@@ -15,7 +15,7 @@ mod window;
 
 pub use division::{Division, SparseShape};
 pub use geometry::{GEOMETRY, Geometry, GeometryAttr, GeometryKind};
-pub use planes::{DepthwisePlanesOp, bands_of};
+pub use planes::{ConvPlanesOp, bands_of, channels_per_filter};
 pub use product::{has_stage, has_stage_after};
 pub use sparse::{SparseGemm, SparseGemmOp};
 pub use table::{StaticAccess, constant_table};
@@ -283,7 +283,7 @@ pub fn is_table_op(m: &Module, op: Op) -> bool {
 }
 
 /// All products; the last has floats only.
-const PRODUCTS: &[&OpInfo] = &[GemmOp::INFO, IndirectGemmOp::INFO, DepthwiseOp::INFO, DepthwisePlanesOp::INFO];
+const PRODUCTS: &[&OpInfo] = &[GemmOp::INFO, IndirectGemmOp::INFO, DepthwiseOp::INFO, ConvPlanesOp::INFO];
 
 /// Whether an op is a product, which has an epilogue.
 pub fn is_product(m: &Module, op: Op) -> bool {
@@ -297,14 +297,7 @@ pub const OPS: &[&OpInfo] = &[GemmOp::INFO, IndirectGemmOp::INFO, PoolOp::INFO, 
 pub const DIALECT: Dialect = Dialect {
     name: "addr",
     doc: "Products and pools whose operands are addressed by tables, or by the geometry of a table.",
-    ops: &[
-        GemmOp::INFO,
-        IndirectGemmOp::INFO,
-        PoolOp::INFO,
-        DepthwiseOp::INFO,
-        DepthwisePlanesOp::INFO,
-        SparseGemmOp::INFO,
-    ],
+    ops: &[GemmOp::INFO, IndirectGemmOp::INFO, PoolOp::INFO, DepthwiseOp::INFO, ConvPlanesOp::INFO, SparseGemmOp::INFO],
     attrs: &[GeometryAttr::INFO],
     ..Dialect::DEFAULT
 };

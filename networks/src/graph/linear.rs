@@ -96,7 +96,7 @@ fn extents(args: &OpArgs<'_>, name: &str) -> Vec<u64> {
     infer::dims(args, name).unwrap_or_default().iter().map(|&d| u64::try_from(d).unwrap_or(1)).collect()
 }
 
-/// Depthwise convolution of images with channels first, a plane of positions per channel.
+/// Convolution of images with channels first, a plane of positions per channel.
 pub static CHANNELS_FIRST: Strategy = Strategy { name: "channels-first" };
 
 /// Whether an op has the attribute that it reads and writes images with channels before positions.
@@ -118,9 +118,11 @@ pub(crate) fn conv_cost(args: &OpArgs<'_>) -> OpCost {
     };
     let columns = elements(args, ty) / filters.max(1);
     let (depth, taps) = (rest.iter().product(), rest.get(1..).unwrap_or_default().iter().product());
-    let strategy = (groups > 1 && depth == taps && is_channels_first(args)).then_some(&CHANNELS_FIRST);
+    let channels = rest.first().copied().unwrap_or(0);
+    let strategy = is_channels_first(args).then_some(&CHANNELS_FIRST);
     OpCost::Contract(Contraction {
         taps,
+        channels,
         factors: Factors::of(args),
         packed_for_constant: packed_for_constant(args, ["x", "w"], &w),
         strategy,

@@ -2,7 +2,7 @@
 
 use super::by_patterns::{ByPatterns, names};
 use super::propagate_layouts::{made, reshaped};
-use crate::addr::{DepthwisePlanesOp, has_stage, has_stage_after, is_product};
+use crate::addr::{ConvPlanesOp, has_stage, has_stage_after, is_product};
 use crate::graph::{AddOp, ClipOp, ConcatOp, ReluOp, ReshapeOp, SumOp};
 use gradus_ir::pass::{FloatChange, OptionKind, PassOption, Rewrites};
 use gradus_ir::rewrite::Rewriter;
@@ -116,7 +116,7 @@ fn bias(r: &mut Rewriter<'_>, op: Op, element: Type) -> Option<()> {
     let sides = [(add.a(m), add.b(m)), (add.b(m), add.a(m))];
     let (product, rows, columns) = sides.into_iter().find_map(|(x, columns)| Some((inner(x)?, x, columns)))?;
     // The bias of planes is per plane.
-    DepthwisePlanesOp::cast(m, product).is_none().then_some(())?;
+    ConvPlanesOp::cast(m, product).is_none().then_some(())?;
     let of = m.value_type(m.result(product, 0));
     let extents = |ty: Type| m.ctx.static_shape(ty);
     let (&[_, n], [.., last]) = (extents(of)?, extents(ty)?) else { return None };

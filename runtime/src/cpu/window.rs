@@ -1,14 +1,18 @@
 //! Kernels of table-driven pools and depthwise convolutions.
 
 use super::addr::bounds;
-use super::narrow::Narrow;
+use super::narrow::{Narrow, WidenedFloats};
 use super::operands::Operands;
 use super::{Kernel, Prepared, constant, dtype, elementwise, extents, size};
+use crate::KernelError;
 use crate::gemm::Isa;
-use crate::window::{MaxWindows, PlaneAxis, PlaneShape, Planes, WindowReduction, WindowTable, Windows};
+use crate::window::{
+    MaxWindows, PlaneAxis, PlaneFilters, PlaneShape, PlaneSums, Planes, WindowReduction, WindowTable, Windows,
+};
+use crate::workers::Workers;
 use gradus_ir::eval::Trap;
 use gradus_ir::{DType, Module, OpArgs};
-use gradus_networks::addr::{Geometry, bands_of, constant_table};
+use gradus_networks::addr::{Geometry, bands_of, channels_per_filter, constant_table};
 use gradus_networks::layout::SlidingWindow;
 
 /// Prepares `addr.pool` of maxima of bytes.
@@ -68,9 +72,9 @@ fn plane_axis(geometry: &Geometry, from_last: usize) -> Option<PlaneAxis> {
     Some(PlaneAxis { input: geometry.sizes[2 + axis], outputs, taps, stride, dilation, start })
 }
 
-/// Prepares `addr.depthwise_planes` on images of one or two dimensions.
-pub(super) fn depthwise_planes(_: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
-    let (kind, range) = (Narrow::of(args, 0)?, bounds(args)?);
+/// Prepares `addr.conv_planes` on images of one or two dimensions.
+pub(super) fn conv_planes(_: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+    let kind = Narrow::of(args, 0)?;
     let geometry =
         Geometry::from_attr(args.ctx(), args.attr("geometry")?).filter(|g| (1..3).contains(&g.windows.len()))?;
     let weights = kind.floats(constant(args, "b")?.bytes()).into_owned();
@@ -79,19 +83,46 @@ pub(super) fn depthwise_planes(_: &Module, args: &OpArgs<'_>) -> Option<Prepared
         return None;
     }
     let bands = bands_of(args, &geometry)?.map(|n| n as usize);
+    let (rows, columns) = (plane_axis(&geometry, 1)?, plane_axis(&geometry, 0)?);
+    let [filters, _] = extents(args.module, args.operand_type(1))?[..] else { return None };
+    let is_depthwise = filters as i64 == geometry.sizes[1];
     // Rows of one dimension are a single row, whose bands would be of columns.
-    if geometry.windows.len() == 1 && bands != [1; 2] {
-        return None;
+    let shape = PlaneShape::new(rows, columns, bands)
+        .filter(|shape| is_depthwise && if bands == [1; 2] { shape.is_three() } else { geometry.windows.len() > 1 });
+    match usize::try_from(channels_per_filter(args, &geometry)?).ok()? {
+        1 if let Some(shape) = shape => planes(args, move |[a, bias, add], range, workers, c| {
+            let (bias, add) = (bias.as_deref(), add.as_deref());
+            let planes =
+                Planes { a: a.as_deref().unwrap_or_default(), shape: &shape, weights: &weights, bias, add, range };
+            planes.compute(Isa::best(), workers, c)
+        }),
+        channels if bands == [1; 2] => {
+            let groups = usize::try_from(geometry.sizes[1]).ok()?.checked_div(channels)?;
+            let filters = PlaneFilters::new(rows, columns, [groups, channels], &weights)?;
+            planes(args, move |[a, bias, add], range, workers, c| {
+                let (bias, add) = (bias.as_deref(), add.as_deref());
+                let sums = PlaneSums { a: a.as_deref().unwrap_or_default(), bias, add, range };
+                filters.compute(Isa::best(), workers, sums, c)
+            })
+        }
+        _ => None,
     }
-    let shape = PlaneShape::new(plane_axis(&geometry, 1)?, plane_axis(&geometry, 0)?, bands)?;
+}
+
+/// Prepares a computation of planes from the image, the bias and the residual in f32, with the bounds of the clamp.
+fn planes(
+    args: &OpArgs<'_>,
+    run: impl Fn([Option<WidenedFloats<'_>>; 3], (f32, f32), &Workers, &mut [f32]) -> Result<(), KernelError>
+    + Send
+    + Sync
+    + 'static,
+) -> Option<Prepared> {
+    let (kind, range) = (Narrow::of(args, 0)?, bounds(args)?);
     let mut operands = Operands::new(args);
     let [bias, add] = ["bias", "add"].map(|name| operands.input(name));
     let kernel = Kernel::shared(operands.inputs()?, move |workers, data, out| {
-        let (a, bias, add) =
-            (kind.floats(data[0]), bias.map(|i| kind.floats(data[i])), add.map(|i| kind.floats(data[i])));
-        let (shape, weights, bias, add) = (&shape, &weights, bias.as_deref(), add.as_deref());
-        let planes = Planes { a: &a, shape, weights, bias, add, range };
-        kind.write(out, |c| planes.compute(Isa::best(), workers, c).map_err(Trap::from))
+        let inputs = [Some(0), bias, add].map(|i| i.map(|i| kind.floats(data[i])));
+        kind.write(out, |c| run(inputs, range, workers, c).map_err(Trap::from))
     });
     Some(kernel.into())
 }

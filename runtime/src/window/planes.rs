@@ -52,7 +52,7 @@ impl PlaneAxis {
     }
 
     /// Whether extents are small enough that no position overflows, and positive.
-    fn is_small(&self) -> bool {
+    pub(super) fn is_small(&self) -> bool {
         let PlaneAxis { input, outputs, taps, stride, dilation, start } = *self;
         [input, outputs, taps, stride, dilation].iter().all(|n| (1..=MAX_EXTENT).contains(n))
             && (-MAX_EXTENT..=MAX_EXTENT).contains(&start)
@@ -102,7 +102,7 @@ impl PlaneShape {
     }
 
     /// Whether windows have 3 by 3 taps in neighbouring rows, at most 2 rows apart.
-    fn is_three(&self) -> bool {
+    pub fn is_three(&self) -> bool {
         [self.rows.taps, self.columns.taps, self.rows.dilation] == [3, 3, 1] && self.rows.stride <= 2
     }
 

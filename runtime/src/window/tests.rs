@@ -1,6 +1,8 @@
 //! Pools and depthwise convolutions compared with their definition.
 
-use super::{ByteWindows, PlaneAxis, PlaneShape, Planes, WindowReduction, WindowTable, Windows};
+use super::{
+    ByteWindows, PlaneAxis, PlaneFilters, PlaneShape, PlaneSums, Planes, WindowReduction, WindowTable, Windows,
+};
 use crate::KernelError;
 use crate::gemm::bytes::{IntegerOutput, Scales};
 use crate::vector::Isa;
@@ -284,4 +286,72 @@ fn planes_are_as_defined() {
     for (rows, columns, bands) in [(large, one, [1; 2]), (one, large, [1; 2]), (one, one, [2, 1]), (one, one, [1, 0])] {
         assert!(PlaneShape::new(rows, columns, bands).is_none());
     }
+}
+
+/// Sums over channels for widths, heights and numbers of channels and filters around those of vectors and blocks, on all vector extensions.
+#[test]
+fn plane_sums_are_as_defined() {
+    let (mut numbers, threads) = (Numbers(9), Workers::new(3).expect("there are threads"));
+    for case in 0..if cfg!(debug_assertions) { 200 } else { 1500 } {
+        let mut axis = |most: usize| {
+            let (taps, stride, dilation) =
+                (1 + numbers.next(4) as i64, 1 + numbers.next(3) as i64, 1 + numbers.next(3) as i64);
+            let (input, start) = (1 + numbers.next(most) as i64, -(numbers.next(3) as i64));
+            let outputs = 1 + (input + numbers.next(4) as i64 - 1) / stride;
+            PlaneAxis { input, outputs, taps, stride, dilation, start }
+        };
+        let mut axes = [axis(12), axis(if case % 50 == 0 { 9000 } else { 50 })];
+        if case % 5 == 0 {
+            axes =
+                axes.map(|axis| PlaneAxis { outputs: axis.input, taps: 1, stride: 1, dilation: 1, start: 0, ..axis });
+        }
+        let [rows, columns] = axes;
+        let (images, groups) = (1 + numbers.next(2), 1 + numbers.next(3));
+        let (channels, filters) = (1 + numbers.next(4), 1 + numbers.next(9));
+        let ([input, output], taps) = (
+            [rows.input * columns.input, rows.outputs * columns.outputs].map(|n| n as usize),
+            rows.taps * columns.taps,
+        );
+        let depth = channels * taps as usize;
+        let a = numbers.floats(images * groups * channels * input, 17);
+        let weights = numbers.floats(groups * filters * depth, 9);
+        let (bias, count) = (numbers.floats(groups * filters, 9), images * groups * filters * output);
+        let add = numbers.floats(count, 9);
+        let range = if case % 3 == 0 { (0.0, 6.0) } else { (f32::NEG_INFINITY, f32::INFINITY) };
+        let (bias, add) = ((case % 2 == 0).then_some(&bias[..]), (case % 4 == 1).then_some(&add[..]));
+        let at = |axis: PlaneAxis, output: i64, tap: i64| {
+            let index = output * axis.stride + tap * axis.dilation + axis.start;
+            (0..axis.input).contains(&index).then_some(index)
+        };
+        let element = |i: usize| {
+            let (plane, position) = (i / output, (i % output) as i64);
+            let (filter, image) = (plane % (groups * filters), plane / (groups * filters));
+            let (y, x) = (position / columns.outputs, position % columns.outputs);
+            let mut sum = bias.map_or(0.0, |bias| bias[filter]) + add.map_or(0.0, |add| add[i]);
+            for k in 0..depth {
+                let (channel, tap) = (k / taps as usize, k as i64 % taps);
+                let places = (at(rows, y, tap / columns.taps), at(columns, x, tap % columns.taps));
+                if let (Some(y), Some(x)) = places {
+                    let channel = (image * groups + filter / filters) * channels + channel;
+                    sum += weights[filter * depth + k] * a[channel * input + (y * columns.input + x) as usize];
+                }
+            }
+            sum.clamp(range.0, range.1)
+        };
+        let want: Vec<f32> = (0..count).map(element).collect();
+        let all = PlaneFilters::new(rows, columns, [groups, channels], &weights).expect("it is small");
+        for isa in [Isa::Portable, Isa::Neon, Isa::Avx2, Isa::Avx512].into_iter().filter(|isa| isa.is_supported()) {
+            let mut have = vec![f32::MAX; count];
+            all.compute(isa, &threads, PlaneSums { a: &a, bias, add, range }, &mut have).expect("it can be computed");
+            assert!(
+                have == want,
+                "{isa:?} {case}: {axes:?} {groups} groups of {channels} channels and {filters} filters"
+            );
+        }
+        let (sums, mut larger) = (PlaneSums { a: &a, bias, add, range }, vec![0.0; count + 1]);
+        assert!(all.compute(Isa::Portable, &Workers::default(), sums, &mut larger).is_err());
+    }
+    let far = PlaneAxis { taps: 3, dilation: 1 << 20, ..PlaneAxis::ONE };
+    assert!(PlaneFilters::new(far, PlaneAxis::ONE, [1, 1], &[1.0; 3]).is_none());
+    assert!(PlaneFilters::new(PlaneAxis::ONE, PlaneAxis::ONE, [2, 3], &[1.0; 5]).is_none());
 }

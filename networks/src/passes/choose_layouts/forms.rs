@@ -27,8 +27,8 @@ pub(super) struct LayoutForms {
 enum FormKind {
     /// Generated code, with channels first, or a table-driven product.
     Sparse,
-    /// A depthwise convolution, with this attribute for channels first.
-    Depthwise(Attr),
+    /// A convolution of planes, with this attribute for channels first.
+    Planes(Attr),
 }
 
 /// The cost of a form that is not implemented.
@@ -64,12 +64,12 @@ impl LayoutForms {
         m.set_attr(op, IMAGES, Some(layout));
         let first = cost(m, op);
         m.set_attr(op, IMAGES, None);
-        Some(LayoutForms { first, last, kind: FormKind::Depthwise(layout) })
+        Some(LayoutForms { first, last, kind: FormKind::Planes(layout) })
     }
 
-    /// Whether the op may be computed by generated code.
-    pub(super) fn is_generated(&self) -> bool {
-        matches!(self.kind, FormKind::Sparse)
+    /// Whether the op may be computed by generated code, or gains by channels first.
+    pub(super) fn gains(&self) -> bool {
+        matches!(self.kind, FormKind::Sparse) || self.first < self.last
     }
 
     /// Whether an op without choice has channels last.
@@ -81,14 +81,14 @@ impl LayoutForms {
     pub(super) fn differs(&self, m: &Module, op: Op, is_first: bool) -> bool {
         match self.kind {
             FormKind::Sparse => is_first != sparse::ConvOp::cast(m, op).is_some(),
-            FormKind::Depthwise(_) => is_first,
+            FormKind::Planes(_) => is_first,
         }
     }
 
     /// Gives an op the form for a layout, which [differs](Form::differs) from the one that it has.
     pub(super) fn apply(&self, m: &mut Module, op: Op, is_first: bool) -> Option<()> {
         match self.kind {
-            FormKind::Depthwise(layout) => m.set_attr(op, IMAGES, Some(layout)),
+            FormKind::Planes(layout) => m.set_attr(op, IMAGES, Some(layout)),
             FormKind::Sparse => {
                 let info = if is_first { sparse::ConvOp::INFO } else { ConvOp::INFO };
                 let other = other_form(m, op, info)?;
@@ -109,7 +109,12 @@ fn other_form(m: &mut Module, op: Op, info: &OpInfo) -> Option<Op> {
     Builder::before(m, op).try_create(state).ok()
 }
 
-/// Returns the attribute of a depthwise convolution that has a form with channels first.
+/// Most channels that a filter reads, and most filters of a group, in the form with channels first, if there are more of the others; and least
+/// extent of its rows.
+const FEW: i64 = 16;
+const LEAST_ROW: i64 = 12;
+
+/// Returns the attribute of a convolution that has a form with channels first: a depthwise one, or one of few channels or filters.
 fn channels_first(m: &Module, op: Op) -> Option<Attr> {
     let conv = ConvOp::cast(m, op)?;
     let extents = |v| m.ctx.static_shape(m.value_type(v));
@@ -117,7 +122,9 @@ fn channels_first(m: &Module, op: Op) -> Option<Attr> {
     let (group, _) = convolution(m, op).ok()?;
     let letters = plane_letters(x.len())?;
     let is_depthwise = group > 1 && w[0] == x[1] && w[1] == 1 && x[1] == group as i64;
+    let is_row = x.last().is_some_and(|&width| width >= LEAST_ROW);
+    let is_few = is_row && (w[1] <= FEW || w[0] / group as i64 <= FEW);
     let is_float = m.ctx.dtype(m.ctx.element_type(m.value_type(conv.x(m)))) == Some(DType::F32);
-    m.constant(conv.w(m)).filter(|_| is_depthwise && is_float)?;
+    m.constant(conv.w(m)).filter(|_| (is_depthwise || is_few) && is_float)?;
     Some(letters.parse::<TiledLayout>().ok()?.to_attr(&m.ctx))
 }

@@ -23,7 +23,7 @@ use network::{Assignment, assign};
 /// The declaration of the pass.
 pub const INFO: PassInfo = PassInfo {
     name: "choose-layouts",
-    doc: "Choose the layouts of images where convolutions are sparse, by the cost of the whole network
+    doc: "Choose the layouts of images by the cost of the whole network
 
 # Before / After
 
@@ -38,8 +38,8 @@ pub const INFO: PassInfo = PassInfo {
 # Does
 
 Generated code of a sparse convolution reads and writes images with channels first, a dense convolution or pool with channels last. A
-depthwise convolution has a form for either: with channels first it gets the attribute `layout.images`. Elementwise ops and ops that move elements
-along axes take the layout of their operands; all others need channels first.
+convolution that is depthwise, or has few channels or filters, has a form for either: with channels first it gets the attribute `layout.images`.
+Elementwise ops and ops that move elements along axes take the layout of their operands; all others need channels first.
 
 The pass assigns a layout to each op, and with it the form of each convolution whose filters are mostly zeros, `sparse.conv` or
 `graph.conv`, at the least sum of the costs of ops and of the layout changes of values. A value is changed once for all of its readers. With
@@ -48,7 +48,7 @@ two layouts the optimum is a minimum cut. Where a value is changed before ops wi
 
 # Refuses
 
-Blocks in which no convolution on floats has filters that are mostly zeros stay as they are.
+Blocks stay as they are in which no convolution on floats has filters that are mostly zeros, or costs less with channels first.
 
 # Cost
 

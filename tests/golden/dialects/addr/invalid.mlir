@@ -122,7 +122,7 @@ func.func @f(%x: tensor<4x4xf32>, %base: tensor<2x2xi32>, %relative: tensor<2xi3
 
 func.func @f(%x: tensor<1x2x3xf32>, %b: tensor<2x3xf32>) {
   // expected-error@+1 {{requires a geometry with the extents of 'a'}}
-  %0 = addr.depthwise_planes %x, %b {geometry = #addr.geometry<"windows", "NCW", [1, 2, 4], windows = [2, 3, 1, 1, 0]>} : (tensor<1x2x3xf32>, tensor<2x3xf32>) -> tensor<2x2xf32>
+  %0 = addr.conv_planes %x, %b {geometry = #addr.geometry<"windows", "NCW", [1, 2, 4], windows = [2, 3, 1, 1, 0]>} : (tensor<1x2x3xf32>, tensor<2x3xf32>) -> tensor<2x2xf32>
   return
 }
 
@@ -130,15 +130,15 @@ func.func @f(%x: tensor<1x2x3xf32>, %b: tensor<2x3xf32>) {
 
 func.func @f(%x: tensor<1x2x3xf32>, %b: tensor<2x3xf32>) {
   // expected-error@+1 {{requires a geometry of windows in the row-major layout or in bands, and bands that divide the result}}
-  %0 = addr.depthwise_planes %x, %b {geometry = #addr.geometry<"windows", "NWC", [1, 2, 3], windows = [2, 3, 1, 1, 0]>} : (tensor<1x2x3xf32>, tensor<2x3xf32>) -> tensor<2x2xf32>
+  %0 = addr.conv_planes %x, %b {geometry = #addr.geometry<"windows", "NWC", [1, 2, 3], windows = [2, 3, 1, 1, 0]>} : (tensor<1x2x3xf32>, tensor<2x3xf32>) -> tensor<2x2xf32>
   return
 }
 
 // -----
 
 func.func @f(%x: tensor<1x2x3xf32>, %b: tensor<3x2xf32>) {
-  // expected-error@+1 {{requires 'b' with 2 rows of 3 weights}}
-  %0 = addr.depthwise_planes %x, %b {geometry = #addr.geometry<"windows", "NCW", [1, 2, 3], windows = [1, 3, 1, 1, 0]>} : (tensor<1x2x3xf32>, tensor<3x2xf32>) -> tensor<2x1xf32>
+  // expected-error@+1 {{requires 'b' with rows of 3 weights for each of some channels that divide 2}}
+  %0 = addr.conv_planes %x, %b {geometry = #addr.geometry<"windows", "NCW", [1, 2, 3], windows = [1, 3, 1, 1, 0]>} : (tensor<1x2x3xf32>, tensor<3x2xf32>) -> tensor<2x1xf32>
   return
 }
 
@@ -146,7 +146,7 @@ func.func @f(%x: tensor<1x2x3xf32>, %b: tensor<3x2xf32>) {
 
 func.func @f(%x: tensor<1x2x3xf32>, %b: tensor<2x3xf32>, %bias: tensor<1xf32>) {
   // expected-error@+1 {{requires 'bias' of type tensor<2xf32>}}
-  %0 = addr.depthwise_planes %x, %b bias %bias {geometry = #addr.geometry<"windows", "NCW", [1, 2, 3], windows = [1, 3, 1, 1, 0]>} : (tensor<1x2x3xf32>, tensor<2x3xf32>, tensor<1xf32>) -> tensor<2x1xf32>
+  %0 = addr.conv_planes %x, %b bias %bias {geometry = #addr.geometry<"windows", "NCW", [1, 2, 3], windows = [1, 3, 1, 1, 0]>} : (tensor<1x2x3xf32>, tensor<2x3xf32>, tensor<1xf32>) -> tensor<2x1xf32>
   return
 }
 
@@ -154,7 +154,7 @@ func.func @f(%x: tensor<1x2x3xf32>, %b: tensor<2x3xf32>, %bias: tensor<1xf32>) {
 
 func.func @f(%x: tensor<1x2x1x2x1xf32>, %b: tensor<1x1xf32>) {
   // expected-error@+1 {{requires a geometry of windows in the row-major layout or in bands, and bands that divide the result}}
-  %0 = addr.depthwise_planes %x, %b {bands = 3 : i64, geometry = #addr.geometry<"windows", "NHC2hW", [1, 1, 4, 1], windows = [4, 1, 1, 1, 0, 1, 1, 1, 1, 0]>} : (tensor<1x2x1x2x1xf32>, tensor<1x1xf32>) -> tensor<4x1xf32>
+  %0 = addr.conv_planes %x, %b {bands = 3 : i64, geometry = #addr.geometry<"windows", "NHC2hW", [1, 1, 4, 1], windows = [4, 1, 1, 1, 0, 1, 1, 1, 1, 0]>} : (tensor<1x2x1x2x1xf32>, tensor<1x1xf32>) -> tensor<4x1xf32>
   return
 }
 
@@ -162,7 +162,7 @@ func.func @f(%x: tensor<1x2x1x2x1xf32>, %b: tensor<1x1xf32>) {
 
 func.func @f(%x: tensor<1x2x1x3x1xf32>, %b: tensor<1x1xf32>) {
   // expected-error@+1 {{requires a geometry of windows in the row-major layout or in bands, and bands that divide the result}}
-  %0 = addr.depthwise_planes %x, %b {geometry = #addr.geometry<"windows", "NHC3hW", [1, 1, 4, 1], windows = [4, 1, 1, 1, 0, 1, 1, 1, 1, 0]>} : (tensor<1x2x1x3x1xf32>, tensor<1x1xf32>) -> tensor<1x4xf32>
+  %0 = addr.conv_planes %x, %b {geometry = #addr.geometry<"windows", "NHC3hW", [1, 1, 4, 1], windows = [4, 1, 1, 1, 0, 1, 1, 1, 1, 0]>} : (tensor<1x2x1x3x1xf32>, tensor<1x1xf32>) -> tensor<1x4xf32>
   return
 }
 

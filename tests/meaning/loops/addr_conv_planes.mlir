@@ -1,6 +1,6 @@
 // A depthwise convolution of channel planes of one row, whose first tap is padding for the first position.
 func.func @f(%a: tensor<1x2x1x3xf32>, %b: tensor<2x2xf32>, %bias: tensor<2xf32>, %add: tensor<2x2xf32>) -> tensor<2x2xf32> {
-  %c = addr.depthwise_planes %a, %b bias %bias plus %add {geometry = #addr.geometry<"windows", "NCHW", [1, 2, 1, 3], windows = [1, 1, 1, 1, 0, 2, 2, 2, 1, -1]>, low = 0.0 : f32} : (tensor<1x2x1x3xf32>, tensor<2x2xf32>, tensor<2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  %c = addr.conv_planes %a, %b bias %bias plus %add {geometry = #addr.geometry<"windows", "NCHW", [1, 2, 1, 3], windows = [1, 1, 1, 1, 0, 2, 2, 2, 1, -1]>, low = 0.0 : f32} : (tensor<1x2x1x3xf32>, tensor<2x2xf32>, tensor<2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
   return %c : tensor<2x2xf32>
 }
 
