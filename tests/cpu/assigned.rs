@@ -171,7 +171,7 @@ fn layouts_of_networks_keep_results() {
         assert_eq!(have, want.tensor().expect("a tensor").to_f64(), "{number}: {text}");
         assert!(reference.is_empty(), "{reference:?} have no kernel: {text}");
         let lowered = program.to_text(Default::default());
-        for (count, op) in found.iter_mut().zip(["addr.depthwise_planes", "x64.call", "layout.pack", "{bands = "]) {
+        for (count, op) in found.iter_mut().zip(["addr.conv_planes", "x64.call", "layout.pack", "{bands = "]) {
             *count += usize::from(lowered.contains(op));
         }
         let (first, _) = pipeline.split_once(",convert-sparse-to-x64").expect("the pass is in the pipeline");

@@ -1,6 +1,7 @@
 //! Products of f32 with few columns, by dot products of contiguous rows. Products by vectors of columns would compute zeros in most lanes.
 
 #![allow(unsafe_code)]
+#![allow(clippy::needless_range_loop, reason = "loops of constant length are unrolled, and arrays become registers")]
 
 use super::addr::bounds;
 use super::operands::Operands;
@@ -139,6 +140,43 @@ unsafe fn dot<V: Floats<Element = f32>>(x: &[f32], y: &[f32]) -> f32 {
         let rest = x[last..].iter().zip(&y[last..]).map(|(x, y)| x * y);
         lanes.into_iter().chain(rest).sum()
     }
+}
+
+/// Computes the dot products of `x` and each of `ys`, which have as many elements.
+///
+/// # Safety
+/// The machine has the vectors.
+#[inline(always)]
+pub(super) unsafe fn dots<V: Floats<Element = f32>, const N: usize>(x: &[f32], ys: [&[f32]; N]) -> [f32; N] {
+    let last = x.len() / V::LANES * V::LANES;
+    let mut all = [0.0; N];
+    // SAFETY: there are as many elements as are loaded, the same of each.
+    unsafe {
+        let (mut even, mut odd) = ([V::splat(0.0); N], [V::splat(0.0); N]);
+        let mut at = 0;
+        while at + 2 * V::LANES <= last {
+            let (x0, x1) = (V::load(x[at..].as_ptr()), V::load(x[at + V::LANES..].as_ptr()));
+            for j in 0..N {
+                let y = ys[j][at..][..2 * V::LANES].as_ptr();
+                even[j] = x0.multiply_add(V::load(y), even[j]);
+                odd[j] = x1.multiply_add(V::load(y.add(V::LANES)), odd[j]);
+            }
+            at += 2 * V::LANES;
+        }
+        if at < last {
+            let x = V::load(x[at..].as_ptr());
+            for j in 0..N {
+                even[j] = x.multiply_add(V::load(ys[j][at..][..V::LANES].as_ptr()), even[j]);
+            }
+        }
+        for j in 0..N {
+            let mut lanes = [0.0; MAX_LANES];
+            even[j].plus(odd[j]).store(lanes.as_mut_ptr());
+            let rest = x[last..].iter().zip(&ys[j][last..]).map(|(x, y)| x * y);
+            all[j] = lanes.into_iter().chain(rest).sum();
+        }
+    }
+    all
 }
 
 #[cfg(test)]

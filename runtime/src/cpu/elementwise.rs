@@ -17,6 +17,12 @@ use std::marker::PhantomData;
 /// Arithmetic on elements, as in the reference kernels: integers wrap, NaN passes through.
 pub(super) trait ElementArithmetic: Pod + PartialOrd + Send + Sync {
     const ZERO: Self;
+    const ONE: Self;
+    /// What changes no sum, not even -0.
+    const NOTHING: Self;
+    /// What is neither larger, or smaller, than any element.
+    const LOWEST: Self;
+    const HIGHEST: Self;
     fn plus(self, x: Self) -> Self;
     fn minus(self, x: Self) -> Self;
     fn times(self, x: Self) -> Self;
@@ -43,6 +49,10 @@ macro_rules! numbers {
     ($($T:ty as $Wide:ty, $from:ident)*) => { $(
         impl ElementArithmetic for $T {
             const ZERO: $T = 0;
+            const ONE: $T = 1;
+            const NOTHING: $T = 0;
+            const LOWEST: $T = <$T>::MIN;
+            const HIGHEST: $T = <$T>::MAX;
             #[inline(always)]
             fn plus(self, x: $T) -> $T { self.wrapping_add(x) }
             #[inline(always)]
@@ -63,6 +73,10 @@ macro_rules! numbers {
     (floats $($T:ty)*) => { $(
         impl ElementArithmetic for $T {
             const ZERO: $T = 0.0;
+            const ONE: $T = 1.0;
+            const NOTHING: $T = -0.0;
+            const LOWEST: $T = <$T>::NEG_INFINITY;
+            const HIGHEST: $T = <$T>::INFINITY;
             #[inline(always)]
             fn plus(self, x: $T) -> $T { self + x }
             #[inline(always)]

@@ -38,11 +38,64 @@ macro_rules! functions {
             #[inline(always)]
             pub(super) fn apply<M: MultiplyAdd>(self, arguments: [Argument<'_>; $arity], out: &mut [f32]) {
                 match self {
-                    $($Functions::$Name $({ $($parameter),* })? => $each(arguments, out, $formula),)*
+                    $($Functions::$Name $({ $($parameter),* })? => $each!(arguments, out, $formula),)*
                 }
             }
         }
     };
+}
+
+/// Applies a function to each element. It is called where it is written: as an argument of a function, or in an iterator's method, it would be code
+/// of its own, for the narrowest vectors, where it is long.
+macro_rules! one {
+    ($arguments:expr, $out:ident, $formula:expr) => {{
+        let ([x], f) = ($arguments, unary($formula));
+        match x {
+            Argument::Many(x) => {
+                for (y, &x) in $out.iter_mut().zip(x) {
+                    *y = f(x);
+                }
+            }
+            Argument::One(x) => $out.fill(f(x)),
+        }
+    }};
+}
+
+/// Applies a function to pairs of elements, as [`one!`] does.
+macro_rules! two {
+    ($arguments:expr, $out:ident, $formula:expr) => {{
+        let f = binary($formula);
+        match $arguments {
+            [Argument::Many(a), Argument::Many(b)] => {
+                for ((y, &a), &b) in $out.iter_mut().zip(a).zip(b) {
+                    *y = f(a, b);
+                }
+            }
+            [Argument::Many(a), Argument::One(b)] => {
+                for (y, &a) in $out.iter_mut().zip(a) {
+                    *y = f(a, b);
+                }
+            }
+            [Argument::One(a), Argument::Many(b)] => {
+                for (y, &b) in $out.iter_mut().zip(b) {
+                    *y = f(a, b);
+                }
+            }
+            [Argument::One(a), Argument::One(b)] => $out.fill(f(a, b)),
+        }
+    }};
+}
+
+/// Says that a closure is a function of a number.
+#[inline(always)]
+fn unary<F: Fn(f32) -> f32>(f: F) -> F {
+    f
+}
+
+/// Says that a closure is a function of two numbers.
+#[inline(always)]
+fn binary<F: Fn(f32, f32) -> f32>(f: F) -> F {
+    f
 }
 
 functions! {
@@ -154,35 +207,6 @@ fn scalar(args: &OpArgs<'_>, name: &str, default: f32) -> Option<f32> {
     match args.opt_operand(name) {
         None => Some(default),
         Some(_) => super::constant(args, name).filter(|t| t.len() == 1).map(|t| t.to_f64()[0] as f32),
-    }
-}
-
-/// Applies a function to each element. The loop is not an iterator's method: its closure would be code of its own, for the
-/// narrowest vectors, where the function is long.
-#[inline(always)]
-fn one([x]: [Argument<'_>; 1], out: &mut [f32], f: impl Fn(f32) -> f32) {
-    match x {
-        Argument::Many(x) => {
-            for (y, &x) in out.iter_mut().zip(x) {
-                *y = f(x);
-            }
-        }
-        Argument::One(x) => out.fill(f(x)),
-    }
-}
-
-/// Applies a function to pairs of elements, as [`one`] does.
-#[inline(always)]
-fn two([a, b]: [Argument<'_>; 2], out: &mut [f32], f: impl Fn(f32, f32) -> f32) {
-    use Argument::{Many, One};
-    match (a, b) {
-        (a, One(b)) => one([a], out, |a| f(a, b)),
-        (One(a), b) => one([b], out, |b| f(a, b)),
-        (Many(a), Many(b)) => {
-            for ((y, &a), &b) in out.iter_mut().zip(a).zip(b) {
-                *y = f(a, b);
-            }
-        }
     }
 }
 
@@ -304,7 +328,15 @@ fn gelu<M: MultiplyAdd>(x: f32, by_tanh: bool) -> f32 {
 #[inline(always)]
 fn power_of(x: f32, e: f32) -> f32 {
     let (x, e) = (f64::from(x), f64::from(e));
-    (if e == 2.0 { x * x } else { x.powf(e) }) as f32
+    (if e == 2.0 {
+        x * x
+    } else if e == 3.0 {
+        x * x * x
+    } else if e == 0.5 && x >= 0.0 {
+        x.sqrt()
+    } else {
+        x.powf(e)
+    }) as f32
 }
 
 /// Computes 2^n for small |n|.

@@ -165,9 +165,31 @@ pub(super) fn exponentials<M: MultiplyAdd>(x: &mut [f32], most: f32) -> f32 {
     sums.iter().chain(&*rest).fold(0.0, |sum, x| sum + x)
 }
 
+/// The logarithm of the softmax of a row.
+struct LogSoftmax<'a> {
+    x: &'a [f32],
+    out: &'a mut [f32],
+}
+
+impl Loops for LogSoftmax<'_> {
+    #[inline(always)]
+    fn run<M: MultiplyAdd>(self) {
+        let most = largest(self.x);
+        self.out.copy_from_slice(self.x);
+        let log = exponentials::<M>(self.out, most).ln();
+        for (y, x) in self.out.iter_mut().zip(self.x) {
+            *y = x - most - log;
+        }
+    }
+}
+
 /// Prepares `graph.log_softmax`.
 pub(super) fn log_softmax(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
-    Some(lanes(Around::axis(m, args)?, |rows, most, sum| {
+    let around = Around::axis(m, args)?;
+    if around.inner == 1 {
+        return Some(rows(around, |x, out| run_widest(LogSoftmax { x, out })));
+    }
+    Some(lanes(around, |rows, most, sum| {
         shifted(rows, most, sum, |_, _| {});
         for row in rows {
             row.iter_mut().zip(sum.iter()).for_each(|(x, sum)| *x -= sum.ln());

@@ -1,22 +1,25 @@
-//! Fused elementwise ops with broadcasting on f32, and on bf16 in f32: chunks are converted, and the
+//! Fused elementwise ops with broadcasting on f32, and on 16-bit floats in f32: chunks are converted, and the
 //! result of the last stage is rounded.
 
 use super::Kernel;
 use super::affine::Affine;
 use super::function::Argument;
-use super::narrow::Element;
+use super::narrow::{Element, Narrow};
 use super::nest::{Along, Nest, RowKernel};
 use super::stage::{Source, Stage};
-use crate::vector::MultiplyAdd;
+use crate::vector::{Loops, MultiplyAdd, run_widest};
 use crate::workers::Workers;
 use gradus_ir::eval::Trap;
+use half::f16;
 use smallvec::SmallVec;
 use std::ops::Range;
 
 /// Builds a kernel from stages, the result's extents and the operands' extents.
-/// Elements are f32, or bf16 if `is_bf16`.
-pub(super) fn kernel(stages: Vec<Stage>, result: &[usize], operands: &[Vec<usize>], is_bf16: bool) -> Option<Kernel> {
-    let map = FusedLoopNest { is_bf16, ..FusedLoopNest::new(stages, result, operands)? };
+pub(super) fn kernel(stages: Vec<Stage>, result: &[usize], operands: &[Vec<usize>], kind: Narrow) -> Option<Kernel> {
+    let map = FusedLoopNest::new(stages, result, operands)?;
+    // Vectors of f16 are converted by chunks, not one by one.
+    let affine = map.affine.filter(|_| kind != Narrow::F16);
+    let map = FusedLoopNest { kind, affine, ..map };
     let kernel = Kernel::shared(0..operands.len(), move |workers, data, out| map.compute(workers, data, out));
     Some(Kernel { in_place: true, ..kernel })
 }
@@ -34,23 +37,24 @@ struct FusedLoopNest {
     /// The stages as one loop, if they are such.
     affine: Option<Affine>,
     nest: Nest,
-    /// Whether elements are bf16, not f32.
-    is_bf16: bool,
+    /// The type of elements.
+    kind: Narrow,
 }
 
 impl FusedLoopNest {
     fn new(stages: Vec<Stage>, result: &[usize], operands: &[Vec<usize>]) -> Option<FusedLoopNest> {
         let nest = Nest::new(result, operands)?.with_rows_of(CHUNK);
         let affine = Affine::of(&stages, nest.along());
-        Some(FusedLoopNest { stages, affine, nest, is_bf16: false })
+        Some(FusedLoopNest { stages, affine, nest, kind: Narrow::No })
     }
 
     /// Computes all elements, on several threads if that pays: each computes some rows, or a part of the only one.
     /// Operands without elements are in `out`.
     fn compute(&self, workers: &Workers, data: &[&[u8]], out: &mut [u8]) -> Result<(), Trap> {
-        match self.is_bf16 {
-            true => self.share::<u16>(workers, data, out),
-            false => self.share::<f32>(workers, data, out),
+        match self.kind {
+            Narrow::BF16 => self.share::<u16>(workers, data, out),
+            Narrow::F16 => self.share::<f16>(workers, data, out),
+            Narrow::No => self.share::<f32>(workers, data, out),
         }
         Ok(())
     }
@@ -65,29 +69,47 @@ impl FusedLoopNest {
             self.nest.rows_widest(bytemuck::cast_slice_mut(out), first, &mut Chunks::new(self, &operands, start));
         });
     }
+}
 
-    /// Applies all stages to a chunk. A stage does not write where it reads: of a choice between a new element and the old
-    /// one, compilers make masked stores, which are slow.
+/// All stages of a chunk, in f32. They are apart from the loops over chunks, which are compiled for each type of elements.
+struct StagesOfChunk<'a> {
+    stages: &'a [Stage],
+    operands: &'a [Argument<'a>],
+    /// Memory for results of stages.
+    results: [&'a mut [f32; CHUNK]; 2],
+    out: &'a mut [f32],
+}
+
+impl Loops for StagesOfChunk<'_> {
     #[inline(always)]
-    fn chunk<M: MultiplyAdd>(
-        &self,
-        operands: &[Argument<'_>],
-        [previous, next]: [&mut [f32; CHUNK]; 2],
-        out: &mut [f32],
-    ) {
-        let (mut previous, mut next) = (&mut previous[..out.len()], &mut next[..out.len()]);
-        for (i, stage) in self.stages.iter().enumerate() {
-            let argument = |source| match source {
-                Source::Previous => Argument::Many(&*previous),
-                Source::Operand(i) => operands[i],
-            };
-            let to: &mut [f32] = if i + 1 < self.stages.len() { &mut *next } else { &mut *out };
-            match *stage {
-                Stage::One(function, x) => function.apply::<M>([argument(x)], to),
-                Stage::Two(function, a, b) => function.apply::<M>([argument(a), argument(b)], to),
-            }
-            std::mem::swap(&mut previous, &mut next);
+    fn run<M: MultiplyAdd>(self) {
+        let [previous, next] = self.results;
+        apply::<M>(self.stages, self.operands, previous, next, self.out);
+    }
+}
+
+/// Applies all stages to a chunk. A stage does not write where it reads: of a choice between a new element and the old one, compilers make masked
+/// stores, which are slow. As parameters, the places are known to be apart.
+#[inline(always)]
+fn apply<M: MultiplyAdd>(
+    stages: &[Stage],
+    operands: &[Argument<'_>],
+    previous: &mut [f32; CHUNK],
+    next: &mut [f32; CHUNK],
+    out: &mut [f32],
+) {
+    let (mut previous, mut next) = (&mut previous[..out.len()], &mut next[..out.len()]);
+    for (i, stage) in stages.iter().enumerate() {
+        let argument = |source| match source {
+            Source::Previous => Argument::Many(&*previous),
+            Source::Operand(i) => operands[i],
+        };
+        let to: &mut [f32] = if i + 1 < stages.len() { &mut *next } else { &mut *out };
+        match *stage {
+            Stage::One(function, x) => function.apply::<M>([argument(x)], to),
+            Stage::Two(function, a, b) => function.apply::<M>([argument(a), argument(b)], to),
         }
+        std::mem::swap(&mut previous, &mut next);
     }
 }
 
@@ -146,7 +168,7 @@ impl<'a, T: Element> Chunks<'a, T> {
 
     /// Computes a chunk from element `first` of a row on.
     #[inline(always)]
-    fn chunk<M: MultiplyAdd>(&mut self, offsets: &[usize], first: usize, out: &mut [T]) {
+    fn chunk(&mut self, offsets: &[usize], first: usize, out: &mut [T]) {
         self.copy(offsets, first, out);
         let Chunks { map, operands, stages: [previous, next], input, copies, result, .. } = self;
         let len = out.len();
@@ -166,7 +188,8 @@ impl<'a, T: Element> Chunks<'a, T> {
             return affine.apply(x, argument, out);
         }
         let arguments: SmallVec<[Argument<'_>; 8]> = (0..operands.len()).map(argument).collect();
-        map.chunk::<M>(&arguments, [previous, next], T::place(out, result));
+        let (results, place) = ([previous, next], T::place(out, result));
+        run_widest(StagesOfChunk { stages: &map.stages, operands: &arguments, results, out: place });
         T::finish(out, result);
     }
 }
@@ -175,7 +198,7 @@ impl<T: Element> RowKernel<T> for Chunks<'_, T> {
     #[inline(always)]
     fn row<M: MultiplyAdd>(&mut self, offsets: &[usize], out: &mut [T]) {
         for (i, chunk) in out.chunks_mut(CHUNK).enumerate() {
-            self.chunk::<M>(offsets, self.start + i * CHUNK, chunk);
+            self.chunk(offsets, self.start + i * CHUNK, chunk);
         }
     }
 }
@@ -257,7 +280,7 @@ mod tests {
             let [x, scale, shift, least, want] = [&x[..], &scale, &shift, &[-1.0], &want].map(narrow);
             let mut out = x.clone();
             let data = [&x, &scale, &shift, &least].map(|all| bytemuck::cast_slice(all));
-            let map = FusedLoopNest { is_bf16: true, ..map };
+            let map = FusedLoopNest { kind: Narrow::BF16, ..map };
             map.compute(&Workers::default(), &data, bytemuck::cast_slice_mut(&mut out)).unwrap();
             assert_eq!(out, want, "{operands:?}");
         }

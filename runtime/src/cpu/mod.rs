@@ -11,6 +11,7 @@
 //! | `reader.rs` | schedules read from the IR |
 //! | `step.rs` | steps: kernels over places of memory |
 //! | `call.rs` | kernels on tensors, for the interpreter |
+//! | `joint.rs` | kernels of several results |
 //! | `region.rs` | kernels of a step's region |
 //! | `store.rs` | memory of a schedule |
 //! | `trap.rs` | errors |
@@ -22,6 +23,7 @@
 //! | `operands.rs` | optional operands |
 //! | `products.rs` | products without constant factors: batched, transposed, of other types |
 //! | `attention/` | attention with its softmax |
+//! | `recurrent/` | recurrent layers |
 //! | `window.rs` | pools and depthwise convolutions |
 //! | `map.rs` | fused elementwise ops |
 //! | `function.rs` | elementwise functions |
@@ -49,6 +51,7 @@ mod dots;
 mod elementwise;
 mod function;
 mod int8;
+mod joint;
 mod lanes;
 mod map;
 mod movement;
@@ -61,9 +64,11 @@ mod program;
 mod qlinear;
 mod quantize;
 mod reader;
+mod recurrent;
 mod reduce;
 mod region;
 mod resize;
+mod rows;
 mod schedule;
 mod separable;
 mod sparse;
@@ -84,6 +89,7 @@ use crate::workers::Workers;
 use gradus_ir::eval::Trap;
 use gradus_ir::{DType, Module, Op, OpArgs, OpDecl, OpInfo, Tensor, Type};
 use gradus_networks::{graph, layout};
+use joint::JointKernel;
 use stage::Stage;
 
 /// A function that computes a result from the bytes of operands, on the threads of a pool.
@@ -151,6 +157,8 @@ enum Prepared {
     Map(Vec<Stage>),
     /// One kernel per result.
     Kernels(Vec<Kernel>),
+    /// One kernel of all results.
+    Joint(JointKernel),
 }
 
 impl From<Kernel> for Prepared {
@@ -178,7 +186,7 @@ const KERNELS: &[(&OpInfo, Prepare)] = &[
     (gradus_networks::addr::PoolOp::INFO, window::f64_pool),
     (gradus_networks::addr::DepthwiseOp::INFO, window::depthwise),
     (gradus_networks::addr::DepthwiseOp::INFO, int8::depthwise),
-    (gradus_networks::addr::DepthwisePlanesOp::INFO, window::depthwise_planes),
+    (gradus_networks::addr::ConvPlanesOp::INFO, window::conv_planes),
     (gradus_networks::addr::SparseGemmOp::INFO, sparse::gemm),
     (gradus_networks::sparse::IntegerMatMulOp::INFO, sparse_bytes::matmul),
     (gradus_networks::sparse::WordsOp::INFO, sparse_bytes::words),
@@ -194,6 +202,9 @@ const KERNELS: &[(&OpInfo, Prepare)] = &[
     (graph::MatMulOp::INFO, products::matmul),
     (graph::GemmOp::INFO, products::gemm),
     (graph::AttentionOp::INFO, attention::attention),
+    (graph::LstmOp::INFO, recurrent::recurrent),
+    (graph::GruOp::INFO, recurrent::recurrent),
+    (graph::RnnOp::INFO, recurrent::recurrent),
     (graph::MatMulIntegerOp::INFO, byte_products::matmul_integer),
     (graph::QLinearMatMulOp::INFO, byte_products::qlinear_matmul),
     (graph::SoftmaxOp::INFO, lanes::softmax),
@@ -252,6 +263,47 @@ const EXACT_KERNELS: &[(&OpInfo, Prepare)] = &[
     (graph::ReduceMinOp::INFO, reduce::min),
     (graph::ArgMaxOp::INFO, reduce::arg_max),
     (graph::ArgMinOp::INFO, reduce::arg_min),
+];
+
+/// The ops whose semantics are computed by functions on their own element types, in time linear in the elements that they move or compare: as fast
+/// as a kernel. They do not count as evaluated by reference.
+const DIRECT: &[&OpInfo] = &[
+    graph::BitwiseAndOp::INFO,
+    graph::BitwiseNotOp::INFO,
+    graph::BitwiseOrOp::INFO,
+    graph::BitwiseXorOp::INFO,
+    graph::BitShiftOp::INFO,
+    graph::BitCastOp::INFO,
+    graph::CompressOp::INFO,
+    graph::ConcatFromSequenceOp::INFO,
+    graph::ConstantOfShapeOp::INFO,
+    graph::CumProdOp::INFO,
+    graph::CumSumOp::INFO,
+    graph::DynamicQuantizeLinearOp::INFO,
+    graph::EyeLikeOp::INFO,
+    graph::GatherElementsOp::INFO,
+    graph::GatherNdOp::INFO,
+    graph::HardmaxOp::INFO,
+    graph::MaxUnpoolOp::INFO,
+    graph::ModOp::INFO,
+    graph::NonMaxSuppressionOp::INFO,
+    graph::NonZeroOp::INFO,
+    graph::OneHotOp::INFO,
+    graph::RangeOp::INFO,
+    graph::ReverseSequenceOp::INFO,
+    graph::ScatterElementsOp::INFO,
+    graph::ScatterNdOp::INFO,
+    graph::SequenceAtOp::INFO,
+    graph::SequenceConstructOp::INFO,
+    graph::SequenceEmptyOp::INFO,
+    graph::SequenceEraseOp::INFO,
+    graph::SequenceInsertOp::INFO,
+    graph::SequenceLengthOp::INFO,
+    graph::SplitToSequenceOp::INFO,
+    graph::TensorScatterOp::INFO,
+    graph::TopKOp::INFO,
+    graph::TriluOp::INFO,
+    graph::UniqueOp::INFO,
 ];
 
 /// Whether the kernels of a compiled function give the bits of its semantics. Ops without kernels are evaluated by that.

@@ -250,13 +250,27 @@ pub(super) fn gather(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
         let indices = (0..count).map(resolved).collect::<Result<Vec<usize>, Trap>>()?;
         let blocks = data[0].chunks_exact((extent * run).max(1));
         for (block, out) in blocks.zip(out.chunks_exact_mut((count * run).max(1))) {
-            for (&index, out) in indices.iter().zip(out.chunks_exact_mut(run.max(1))) {
-                out.copy_from_slice(&block[index * run..][..run]);
+            match run {
+                1 => selected::<u8>(block, &indices, out),
+                2 => selected::<u16>(block, &indices, out),
+                4 => selected::<u32>(block, &indices, out),
+                8 => selected::<u64>(block, &indices, out),
+                _ => {
+                    for (&index, out) in indices.iter().zip(out.chunks_exact_mut(run.max(1))) {
+                        out.copy_from_slice(&block[index * run..][..run]);
+                    }
+                }
             }
         }
         Ok(())
     });
     Some(kernel.into())
+}
+
+/// Copies the elements with these indices.
+fn selected<T: bytemuck::Pod>(from: &[u8], indices: &[usize], out: &mut [u8]) {
+    let (from, out): (&[T], &mut [T]) = (elements(from), elements_mut(out));
+    out.iter_mut().zip(indices).for_each(|(to, &index)| *to = from[index]);
 }
 
 /// Prepares `graph.pad` in constant mode with constant, nonnegative pads.

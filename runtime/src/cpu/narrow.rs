@@ -4,7 +4,7 @@ use super::{dtype, floats, floats_mut};
 use crate::vector::{Loops, MultiplyAdd, run_widest};
 pub(super) use crate::vector::{rounded, widened};
 use gradus_ir::eval::Trap;
-use gradus_ir::{DType, OpArgs};
+use gradus_ir::{DType, Module, OpArgs, Type};
 use half::f16;
 use half::slice::{HalfBitsSliceExt, HalfFloatSliceExt};
 use std::borrow::Cow;
@@ -23,7 +23,12 @@ pub(super) enum Narrow {
 impl Narrow {
     /// Returns the float type of an operand.
     pub(super) fn of(args: &OpArgs<'_>, operand: usize) -> Option<Narrow> {
-        match dtype(args.module, args.operand_type(operand))? {
+        Narrow::of_type(args.module, args.operand_type(operand))
+    }
+
+    /// Returns the float type of a tensor's elements.
+    pub(super) fn of_type(m: &Module, ty: Type) -> Option<Narrow> {
+        match dtype(m, ty)? {
             DType::F32 => Some(Narrow::No),
             DType::F16 => Some(Narrow::F16),
             DType::BF16 => Some(Narrow::BF16),
@@ -194,6 +199,40 @@ impl Element for u16 {
     #[inline(always)]
     fn finish(out: &mut [u16], wide: &[f32]) {
         round(wide, out);
+    }
+}
+
+impl Element for f16 {
+    const IS_NARROW: bool = true;
+
+    #[inline(always)]
+    fn wide(self) -> f32 {
+        self.to_f32()
+    }
+
+    #[inline(always)]
+    fn narrow(x: f32) -> f16 {
+        f16::from_f32(x)
+    }
+
+    #[inline(always)]
+    fn floats(_: &[f16]) -> Option<&[f32]> {
+        None
+    }
+
+    #[inline(always)]
+    fn place<'a>(out: &'a mut [f16], wide: &'a mut [f32]) -> &'a mut [f32] {
+        &mut wide[..out.len()]
+    }
+
+    #[inline(always)]
+    fn finish(out: &mut [f16], wide: &[f32]) {
+        out.convert_from_f32_slice(&wide[..out.len()]);
+    }
+
+    #[inline(always)]
+    fn widen(from: &[f16], to: &mut [f32]) {
+        from.convert_to_f32_slice(&mut to[..from.len()]);
     }
 }
 

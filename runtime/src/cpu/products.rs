@@ -3,6 +3,7 @@
 
 use super::elementwise::{ElementArithmetic, dispatch, elements, elements_mut};
 use super::operands::Operands;
+use super::rows::{FEW, PARTIAL, few_rows};
 use super::{Kernel, Prepared, dots, dtype, extents, float, floats, floats_mut, position};
 use crate::gemm::{Addresses, Isa, Panels, Product, RunSplit};
 use crate::workers::Workers;
@@ -261,6 +262,10 @@ impl FloatProduct {
                 out.iter_mut().for_each(|y| *y *= self.alpha);
             }
             out.iter_mut().zip(add.into_iter().flatten()).for_each(|(y, add)| *y += add);
+            return Ok(());
+        }
+        if rows <= FEW && depth > 0 && columns >= PARTIAL && !self.trans[1] && self.alpha == 1.0 && add.is_none() {
+            few_rows(workers, a, b, self.sizes, out);
             return Ok(());
         }
         let (isa, sizes) = (Isa::best(), [columns, depth]);

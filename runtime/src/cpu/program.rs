@@ -116,14 +116,16 @@ impl<M: Borrow<Module>> CompiledFunction<M> {
         self.schedules.iter().flat_map(Schedule::spent).collect()
     }
 
-    /// Returns the ops evaluated by reference, by name, with their number over `calls` calls; constants do not count.
+    /// Returns the ops evaluated by reference, by name, with their number over `calls` calls; constants, and ops whose own functions are as
+    /// fast as kernels, do not count.
     pub fn reference(&self, calls: u64) -> Vec<(&'static str, u64)> {
         let mut counts = self.state.declined().clone();
         for schedule in self.schedules.iter() {
             let names = schedule.reference().filter_map(|op| self.module().info(op));
             names.for_each(|info| *counts.entry(info.name).or_default() += calls);
         }
-        let mut all: Vec<_> = counts.into_iter().collect();
+        let is_direct = |name: &str| super::DIRECT.iter().any(|info| info.name == name);
+        let mut all: Vec<_> = counts.into_iter().filter(|(name, _)| !is_direct(name)).collect();
         all.sort_unstable();
         all
     }
@@ -143,5 +145,5 @@ fn by_kernel(
     let prepared = kernels.entry(op).or_insert_with(|| of_op(op));
     let are_tensors = operands.iter().all(|datum| datum.tensor().is_ok());
     are_tensors.then_some(())?;
-    Some(run_on(args, prepared.as_ref()?, operands))
+    Some(run_on(args, &Workers::default(), prepared.as_ref()?, operands))
 }

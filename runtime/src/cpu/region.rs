@@ -2,10 +2,12 @@
 
 use super::call::{by_kernels, run_on};
 use super::map;
+use super::narrow::Narrow;
 use super::stage::{Source, Stage};
-use super::{Kernel, Prepared, dtype, extents, prepare};
+use super::{Kernel, Prepared, extents, prepare};
+use crate::workers::Workers;
 use gradus_ir::eval::{Datum, Trap, eval_op};
-use gradus_ir::{Block, DType, Module, Op, Value};
+use gradus_ir::{Block, Module, Op, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Selects the kernels of a step's region, one for each yielded value, with the values that they read: those of its only
@@ -54,6 +56,11 @@ fn of_op(m: &Module, op: Op, yielded: &[Value]) -> Option<Vec<(Kernel, Vec<Value
             let mut all: FxHashMap<Value, Kernel> = results.into_iter().zip(kernels).collect();
             yielded.iter().map(|value| all.remove(value).map(read)).collect()
         }
+        Prepared::Joint(kernel) => {
+            let &[only] = yielded else { return None };
+            let result = results.iter().position(|&value| value == only)?;
+            Some(vec![read(kernel.only(result, results.len()))])
+        }
         _ => None,
     }
 }
@@ -74,7 +81,7 @@ fn chain(m: &Module, ops: &[Op]) -> Option<(Kernel, Vec<Value>)> {
     let FusionGroup { stages, operands, .. } = fused?;
     let of = |v: Value| extents(m, m.value_type(v));
     let shapes: Vec<Vec<usize>> = operands.iter().map(|&v| of(v)).collect::<Option<_>>()?;
-    Some((map::kernel(stages, &extents(m, ty)?, &shapes, dtype(m, ty) == Some(DType::BF16))?, operands))
+    Some((map::kernel(stages, &extents(m, ty)?, &shapes, Narrow::of_type(m, ty)?)?, operands))
 }
 
 /// Elementwise stages under fusion.
@@ -129,7 +136,7 @@ impl Ops {
     }
 
     /// Evaluates the ops on the region's arguments. Returns the yielded values.
-    pub(super) fn run(&self, m: &Module, arguments: Vec<Datum>) -> Result<Vec<Datum>, Trap> {
+    pub(super) fn run(&self, m: &Module, workers: &Workers, arguments: Vec<Datum>) -> Result<Vec<Datum>, Trap> {
         let mut values: FxHashMap<Value, Datum> = self.args.iter().copied().zip(arguments).collect();
         let value = |values: &FxHashMap<Value, Datum>, v: Value| {
             let constant = || {
@@ -143,7 +150,7 @@ impl Ops {
         for (op, prepared) in &self.ops {
             let operands = m.operands(*op).iter().map(|&v| value(&values, v)).collect::<Result<Vec<_>, _>>()?;
             let results = m.with_args(*op, |args| match prepared {
-                Some(prepared) => run_on(args, prepared, &operands),
+                Some(prepared) => run_on(args, workers, prepared, &operands),
                 None => eval_op(args, &operands),
             });
             values.extend(m.results(*op).zip(results.ok_or_else(super::trap::internal_error)??));

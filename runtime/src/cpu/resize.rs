@@ -85,80 +85,115 @@ impl CopiedRows {
     }
 }
 
-/// Prepares `graph.resize` of f32 in the other modes, with all sources inside of the image.
+/// Prepares `graph.resize` of f32 in the other modes, with all sources inside of the image. Axes that shrink most are first, so that the others
+/// have fewer elements; of equal ones the last axis is where it has the fewest, since its elements are no vectors.
 pub(super) fn weighted(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let (resampling, mode, mut extents) = checked(m, args)?;
     if mode == ResizeMode::Nearest || !is(args, 0, DType::F32) {
         return None;
     }
+    let growth = |(axis, table): &(usize, Vec<Sources>)| table.len() as f64 / extents[*axis] as f64;
+    let mut ordered = resampling.axes;
+    ordered.sort_by(|a, b| {
+        let later = if growth(a) > 1.0 { b.0.cmp(&a.0) } else { a.0.cmp(&b.0) };
+        growth(a).total_cmp(&growth(b)).then(later)
+    });
+    // Outer axes that no pass changes divide the work: their elements, and those of the operand and the result for each.
+    let unchanged = ordered.iter().map(|(axis, _)| *axis).min().unwrap_or(extents.len());
+    let blocks: usize = extents[..unchanged].iter().product();
+    let mut inside = extents.split_off(unchanged);
     let mut axes = Vec::new();
-    for (axis, table) in resampling.axes {
-        axes.push(WeightedAxis::new(&extents, axis, &table)?);
-        extents[axis] = table.len();
+    let mut sizes = vec![inside.iter().product::<usize>()];
+    for (axis, table) in ordered {
+        axes.push(WeightedAxis::new(&inside, axis - unchanged, &table)?);
+        inside[axis - unchanged] = table.len();
+        sizes.push(inside.iter().product());
     }
-    Some(
-        Kernel::shared([0], move |workers, data, out| {
-            let (from, out) = (floats(data[0]), floats_mut(out));
-            let Some((last, first)) = axes.split_last() else {
-                out.copy_from_slice(from);
-                return Ok(());
-            };
-            let mut between: Option<Vec<f32>> = None;
-            for axis in first {
-                let mut next = vec![0.0; axis.outer * axis.size() * axis.inner];
-                axis.run(workers, between.as_deref().unwrap_or(from), &mut next);
-                between = Some(next);
+    let resize = WeightedResize { axes, sizes };
+    let kernel = Kernel::shared([0], move |workers, data, out| {
+        let (from, out) = (floats(data[0]), floats_mut(out));
+        if !from.is_empty() && !out.is_empty() {
+            resize.run(workers, blocks, from, out);
+        }
+        Ok(())
+    });
+    Some(kernel.into())
+}
+
+/// The passes over each block of elements.
+struct WeightedResize {
+    axes: Vec<WeightedAxis>,
+    /// Elements of a block before each pass, and of the result.
+    sizes: Vec<usize>,
+}
+
+impl WeightedResize {
+    /// Resamples all blocks. Threads share them.
+    fn run(&self, workers: &Workers, blocks: usize, from: &[f32], out: &mut [f32]) {
+        let ([first, ..], Some(last)) = (&self.sizes[..], self.sizes.last()) else { return };
+        let threads = workers.for_steps(out.len() / ELEMENTS_PER_STEP);
+        let count = blocks.div_ceil(Workers::parts(threads));
+        workers.share(threads, from.chunks(count * first).zip(out.chunks_mut(count * last)), |(from, out)| {
+            let mut between = [Vec::new(), Vec::new()];
+            for (from, out) in from.chunks_exact(*first).zip(out.chunks_exact_mut(*last)) {
+                self.block(from, &mut between, out);
             }
-            last.run(workers, between.as_deref().unwrap_or(from), out);
-            Ok(())
-        })
-        .into(),
-    )
+        });
+    }
+
+    /// Resamples a block; `between` is memory for what passes leave to the next.
+    fn block(&self, from: &[f32], [read, written]: &mut [Vec<f32>; 2], out: &mut [f32]) {
+        let Some((last, first)) = self.axes.split_last() else { return out.copy_from_slice(from) };
+        for (i, axis) in first.iter().enumerate() {
+            written.resize(self.sizes[i + 1], 0.0);
+            axis.run(if i == 0 { from } else { read }, written);
+            std::mem::swap(read, written);
+        }
+        last.run(if first.is_empty() { from } else { read }, out);
+    }
 }
 
 /// An axis whose elements become weighted sums of others.
 struct WeightedAxis {
-    /// Number of lanes before the axis, its extent, and the number of elements after it.
-    outer: usize,
+    /// Extent, and number of elements after the axis.
     extent: usize,
     inner: usize,
     /// The end of the sources of each position.
     ends: Vec<usize>,
     /// Sources: position, and weight.
     sources: Vec<(usize, f32)>,
+    /// The sources of each position if these are one or two, of which one counts by halves.
+    pairs: Option<Vec<[(usize, f32); 2]>>,
 }
 
 impl WeightedAxis {
     /// Returns the axis of a tensor; `None` if a position has no sources.
     fn new(extents: &[usize], axis: usize, table: &[Sources]) -> Option<WeightedAxis> {
         let (mut ends, mut all) = (Vec::with_capacity(table.len()), Vec::new());
+        let mut pairs = Some(Vec::with_capacity(table.len()));
         for sources in table {
+            let start = all.len();
             all.extend(sources.as_ref()?.iter().map(|&(at, weight)| (at, weight as f32)));
             ends.push(all.len());
+            let pair = match all[start..] {
+                [(at, weight)] => Some([(at, weight / 2.0); 2]),
+                [a, b] => Some([a, b]),
+                _ => None,
+            };
+            pairs = pairs.zip(pair).map(|(mut pairs, pair)| {
+                pairs.push(pair);
+                pairs
+            });
         }
-        let product = |extents: &[usize]| extents.iter().product();
-        let (outer, inner) = (product(&extents[..axis]), product(&extents[axis + 1..]));
-        Some(WeightedAxis { outer, extent: extents[axis], inner, ends, sources: all })
+        let inner = extents[axis + 1..].iter().product();
+        let pairs = pairs.filter(|_| inner == 1);
+        Some(WeightedAxis { extent: extents[axis], inner, ends, sources: all, pairs })
     }
 
-    /// Returns the new extent.
-    fn size(&self) -> usize {
-        self.ends.len()
-    }
-
-    fn run(&self, workers: &Workers, from: &[f32], out: &mut [f32]) {
-        let (lane, new_lane) = (self.extent * self.inner, self.size() * self.inner);
-        if new_lane == 0 || lane == 0 || out.is_empty() {
-            return;
-        }
-        let threads = workers.for_steps(out.len() / ELEMENTS_PER_STEP);
-        let lanes = self.outer.div_ceil(Workers::parts(threads));
-        let parts = from.chunks(lanes * lane).zip(out.chunks_mut(lanes * new_lane));
-        workers.share(threads, parts, |(from, out)| {
-            for (from, out) in from.chunks_exact(lane).zip(out.chunks_exact_mut(new_lane)) {
-                run_widest(WeightedLane { axis: self, from, out });
-            }
-        });
+    /// Resamples all lanes.
+    fn run(&self, from: &[f32], out: &mut [f32]) {
+        let (lane, new_lane) = (self.extent * self.inner, self.ends.len() * self.inner);
+        run_widest(WeightedLanes { axis: self, from, out, lane, new_lane });
     }
 
     /// Returns the sources of each position.
@@ -168,28 +203,47 @@ impl WeightedAxis {
     }
 }
 
-/// One lane of elements along an axis.
-struct WeightedLane<'a> {
+/// The lanes of elements along an axis.
+struct WeightedLanes<'a> {
     axis: &'a WeightedAxis,
     from: &'a [f32],
     out: &'a mut [f32],
+    /// Elements of a lane before and after.
+    lane: usize,
+    new_lane: usize,
 }
 
-impl Loops for WeightedLane<'_> {
+impl Loops for WeightedLanes<'_> {
     #[inline(always)]
     fn run<M: MultiplyAdd>(self) {
-        let inner = self.axis.inner;
-        if inner == 1 {
-            for (to, sources) in self.out.iter_mut().zip(self.axis.positions()) {
-                *to = sources.iter().map(|&(at, weight)| self.from[at] * weight).sum();
+        let (axis, inner) = (self.axis, self.axis.inner);
+        for (from, out) in self.from.chunks_exact(self.lane).zip(self.out.chunks_exact_mut(self.new_lane)) {
+            if let Some(pairs) = &axis.pairs {
+                for (to, &[(a, p), (b, q)]) in out.iter_mut().zip(pairs) {
+                    *to = from[a] * p + from[b] * q;
+                }
+                continue;
             }
-            return;
-        }
-        for (to, sources) in self.out.chunks_exact_mut(inner).zip(self.axis.positions()) {
-            to.fill(0.0);
-            for &(at, weight) in sources {
-                let from = &self.from[at * inner..][..inner];
-                to.iter_mut().zip(from).for_each(|(to, from)| *to += from * weight);
+            for (to, sources) in out.chunks_exact_mut(inner).zip(axis.positions()) {
+                if let [(only, weight)] = *sources
+                    && weight == 1.0
+                {
+                    to.copy_from_slice(&from[only * inner..][..inner]);
+                    continue;
+                }
+                to.fill(0.0);
+                for pair in sources.chunks(2) {
+                    let row = |at: usize| &from[at * inner..][..inner];
+                    match *pair {
+                        [(a, p), (b, q)] => {
+                            for ((to, &x), &y) in to.iter_mut().zip(row(a)).zip(row(b)) {
+                                *to += x * p + y * q;
+                            }
+                        }
+                        [(a, p)] => to.iter_mut().zip(row(a)).for_each(|(to, &x)| *to += x * p),
+                        _ => {}
+                    }
+                }
             }
         }
     }

@@ -42,7 +42,7 @@ impl Stage {
 /// Returns the stages of an elementwise op.
 pub(super) fn stages(args: &OpArgs<'_>) -> Option<Vec<Stage>> {
     // The exponent of a power may be of another type.
-    let float = dtype_of_result(args).filter(|float| [DType::F32, DType::BF16].contains(float))?;
+    let float = dtype_of_result(args).filter(|float| [DType::F32, DType::BF16, DType::F16].contains(float))?;
     if !(0..args.operands.len()).all(|i| is(args, i, float)) {
         return None;
     }

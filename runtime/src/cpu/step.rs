@@ -173,7 +173,7 @@ impl ScheduleStep {
                     tensor(m, bytes, *ty).map(Datum::Tensor).ok_or_else(internal_error)
                 };
                 let arguments = reads.iter().map(read).collect::<Result<_, Trap>>()?;
-                let results = ops.run(m, arguments)?;
+                let results = ops.run(m, workers, arguments)?;
                 for (result, to) in results.iter().zip(writes) {
                     let from = result.tensor()?.bytes();
                     store.write(&to.place, &[], false, others, |_, bytes, scratch| {

@@ -33,9 +33,19 @@ pub(super) struct Scratch {
 
 /// The largest score of a query so far, and the sum of the exponentials of what scores are below it.
 #[derive(Clone, Copy)]
-struct SoftmaxState {
+pub(super) struct SoftmaxState {
     most: f32,
     sum: f32,
+}
+
+impl SoftmaxState {
+    /// Without scores.
+    pub(super) const START: SoftmaxState = SoftmaxState { most: f32::NEG_INFINITY, sum: 0.0 };
+
+    /// Returns the number by which the sum of values is divided: without scores, it is that of zeros.
+    pub(super) fn divisor(self, mask: &RowMask<'_>) -> f32 {
+        if self.most == f32::NEG_INFINITY { mask.without_keys() } else { self.sum }
+    }
 }
 
 impl Scratch {
@@ -91,7 +101,7 @@ impl<'a> Head<'a> {
         let masks: Vec<RowMask<'_>> = (0..rows.len()).map(mask).collect();
         let seen = self.seen(&masks, &queries[..rows.len() * size]);
         states.clear();
-        states.resize(rows.len(), SoftmaxState { most: f32::NEG_INFINITY, sum: 0.0 });
+        states.resize(rows.len(), SoftmaxState::START);
         let mut is_first = true;
         for (i, [keys, values]) in self.blocks.iter().enumerate() {
             let start = i * self.plan.block[1];
@@ -114,8 +124,7 @@ impl<'a> Head<'a> {
         for (((.., out), sums), (state, mask)) in
             rows.iter_mut().zip(before.chunks(width)).zip(states.iter().zip(&masks))
         {
-            // Without scores, the sums are those of zeros.
-            let divisor = if state.most == f32::NEG_INFINITY { mask.without_keys() } else { state.sum };
+            let divisor = state.divisor(mask);
             out.iter_mut().zip(sums).for_each(|(y, x)| *y = x / divisor);
         }
         Ok(())
@@ -147,15 +156,15 @@ fn magnitude(x: &[f32]) -> f32 {
 }
 
 /// The scores of a query and a block of keys.
-struct ScoreRow<'a> {
-    scores: &'a mut [f32],
+pub(super) struct ScoreRow<'a> {
+    pub(super) scores: &'a mut [f32],
     /// The first key.
-    start: usize,
-    cap: f32,
-    mask: &'a RowMask<'a>,
-    state: &'a mut SoftmaxState,
+    pub(super) start: usize,
+    pub(super) cap: f32,
+    pub(super) mask: &'a RowMask<'a>,
+    pub(super) state: &'a mut SoftmaxState,
     /// The sums of earlier blocks of keys; empty if there are none.
-    sums: &'a mut [f32],
+    pub(super) sums: &'a mut [f32],
 }
 
 impl Loops for ScoreRow<'_> {

@@ -8,8 +8,10 @@
 //! | `heads.rs` | queries, keys and values of a head within their tensors |
 //! | `mask.rs` | which keys a query sees, and what is added to its scores |
 //! | `block.rs` | the computation of some queries of one head |
+//! | `few.rs` | the computation of a few queries of one head of keys |
 
 mod block;
+mod few;
 mod heads;
 mod mask;
 
@@ -138,6 +140,10 @@ impl AttentionPlan {
 
     /// Computes some queries of the heads that share a head of keys.
     fn head(&self, inputs: &Inputs<'_>, mut work: Work<'_>) -> Result<(), Trap> {
+        if work.rows.len() <= few::FEW {
+            self.few(inputs, &mut work);
+            return Ok(());
+        }
         let head = Head::new(self, inputs, [work.batch, work.head])?;
         let mut scratch = Scratch::new(self);
         work.rows.sort_unstable_by_key(|&(head, query, _)| (head, query));
