@@ -175,7 +175,7 @@ const BY_REFERENCE: &[(&str, &[&str])] = &[
     ]),
     ("its kernel lacks an element type, or an extent is known at run time only", &[
         "graph.add", "graph.average_pool", "graph.cast", "graph.cast_like", "graph.clip", "graph.cos", "graph.dequantize_linear", "graph.exp",
-        "graph.gather", "graph.log", "graph.matmul", "graph.mul", "graph.pow", "graph.qlinear_matmul", "graph.quantize_linear", "graph.reduce_l1",
+        "graph.gather", "graph.log", "graph.lp_pool", "graph.matmul", "graph.mul", "graph.pow", "graph.qlinear_matmul", "graph.quantize_linear", "graph.reduce_l1",
         "graph.reduce_l2", "graph.reduce_log_sum", "graph.reduce_max", "graph.reduce_min", "graph.reduce_prod", "graph.reduce_sum",
         "graph.reduce_sum_square", "graph.softmax", "graph.sub",
     ]),
