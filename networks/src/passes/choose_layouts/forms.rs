@@ -47,8 +47,9 @@ const LAST: &[&OpInfo] = &[
 ];
 
 impl LayoutForms {
-    /// Returns the forms of an op, and their costs.
-    pub(super) fn of(m: &mut Module, op: Op, costs: &TargetPrices) -> Option<LayoutForms> {
+    /// Returns the forms of an op, and their costs. A depthwise convolution has two in a block with sparse ones: what it gains by channels first in
+    /// others is less than its price is exact.
+    pub(super) fn of(m: &mut Module, op: Op, costs: &TargetPrices, is_sparse: bool) -> Option<LayoutForms> {
         let cost = |m: &Module, op: Op| costs.ops.of(m, op).min(MAX_COST);
         let info = [ConvOp::INFO, sparse::ConvOp::INFO].into_iter().find(|info| m.is_one_of(op, &[info]))?;
         if sparse::suits_conv(m, op) {
@@ -59,7 +60,7 @@ impl LayoutForms {
             let [first, last] = if is_sparse { [this, other_cost] } else { [other_cost, this] };
             return Some(LayoutForms { first, last, kind: FormKind::Sparse });
         }
-        let layout = channels_first(m, op)?;
+        let layout = channels_first(m, op, is_sparse)?;
         let last = cost(m, op);
         m.set_attr(op, IMAGES, Some(layout));
         let first = cost(m, op);
@@ -115,7 +116,7 @@ const FEW: i64 = 16;
 const LEAST_ROW: i64 = 12;
 
 /// Returns the attribute of a convolution that has a form with channels first: a depthwise one, or one of few channels or filters.
-fn channels_first(m: &Module, op: Op) -> Option<Attr> {
+fn channels_first(m: &Module, op: Op, is_sparse: bool) -> Option<Attr> {
     let conv = ConvOp::cast(m, op)?;
     let extents = |v| m.ctx.static_shape(m.value_type(v));
     let (x, w) = (extents(conv.x(m))?, extents(conv.w(m))?);
@@ -123,8 +124,8 @@ fn channels_first(m: &Module, op: Op) -> Option<Attr> {
     let letters = plane_letters(x.len())?;
     let is_depthwise = group > 1 && w[0] == x[1] && w[1] == 1 && x[1] == group as i64;
     let is_row = x.last().is_some_and(|&width| width >= LEAST_ROW);
-    let is_few = is_row && (w[1] <= FEW || w[0] / group as i64 <= FEW);
+    let is_few = is_row && !is_depthwise && (w[1] <= FEW || w[0] / group as i64 <= FEW);
     let is_float = m.ctx.dtype(m.ctx.element_type(m.value_type(conv.x(m)))) == Some(DType::F32);
-    m.constant(conv.w(m)).filter(|_| (is_depthwise || is_few) && is_float)?;
+    m.constant(conv.w(m)).filter(|_| (is_depthwise && is_sparse || is_few) && is_float)?;
     Some(letters.parse::<TiledLayout>().ok()?.to_attr(&m.ctx))
 }

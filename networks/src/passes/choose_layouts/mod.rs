@@ -38,7 +38,8 @@ pub const INFO: PassInfo = PassInfo {
 # Does
 
 Generated code of a sparse convolution reads and writes images with channels first, a dense convolution or pool with channels last. A
-convolution that is depthwise, or has few channels or filters, has a form for either: with channels first it gets the attribute `layout.images`.
+convolution of few channels or filters, or a depthwise one beside sparse ones, has a form for either: with channels first it gets the attribute
+`layout.images`.
 Elementwise ops and ops that move elements along axes take the layout of their operands; all others need channels first.
 
 The pass assigns a layout to each op, and with it the form of each convolution whose filters are mostly zeros, `sparse.conv` or

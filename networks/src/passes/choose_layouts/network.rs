@@ -6,6 +6,7 @@
 use super::super::propagate_layouts::is_free;
 use super::cut::{FlowNetwork, NO_CUT, SINK, SOURCE};
 use super::forms::{LayoutForms, TargetPrices};
+use crate::sparse;
 use gradus_dialects::op_cost::OpCost;
 use gradus_ir::{Block, Module, Op, Value};
 use indexmap::IndexMap;
@@ -30,8 +31,9 @@ pub(super) fn assign(m: &mut Module, block: Block, costs: &TargetPrices) -> Opti
     let ops: Vec<Op> = m.block_ops(block).collect();
     let mut network = FlowNetwork::new();
     let mut nodes: IndexMap<Op, LayoutNode> = IndexMap::new();
+    let is_sparse = ops.iter().any(|&op| sparse::suits_conv(m, op));
     for op in ops {
-        if let Some(form) = LayoutForms::of(m, op, costs) {
+        if let Some(form) = LayoutForms::of(m, op, costs, is_sparse) {
             let node = network.add_node();
             network.connect([SOURCE, node], [form.last, 0]);
             network.connect([node, SINK], [form.first, 0]);
