@@ -9,16 +9,16 @@ use gradus_ir::Violation;
 use gradus_ir::tensor::{DType, Tensor};
 
 /// The label of an axis: a letter, or a larger number for axes of `...`.
-type Label = u32;
+pub type AxisLabel = u32;
 
 /// First label of the axes of `...`.
-const ELLIPSIS: Label = 1 << 24;
+const ELLIPSIS: AxisLabel = 1 << 24;
 
 /// An equation for operands of known ranks.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Equation {
-    inputs: Vec<Vec<Label>>,
-    output: Vec<Label>,
+    inputs: Vec<Vec<AxisLabel>>,
+    output: Vec<AxisLabel>,
 }
 
 impl Equation {
@@ -35,17 +35,27 @@ impl Equation {
             let hidden = rank.checked_sub(letters).filter(|&n| n == 0 || term.contains("..."));
             labels(term, hidden.ok_or_else(|| format!("term '{term}' does not name {rank} axes"))?)
         });
-        let inputs: Vec<Vec<Label>> = inputs.collect::<Result<_, _>>()?;
+        let inputs: Vec<Vec<AxisLabel>> = inputs.collect::<Result<_, _>>()?;
         let hidden = inputs.iter().map(|t| t.iter().filter(|&&l| l >= ELLIPSIS).count()).max().unwrap_or(0);
         let output = match right {
             Some(term) => labels(term, if term.contains("...") { hidden } else { 0 })?,
             None => implicit(&inputs, hidden),
         };
-        let known = |l: &Label| inputs.iter().any(|t| t.contains(l));
+        let known = |l: &AxisLabel| inputs.iter().any(|t| t.contains(l));
         if !output.iter().enumerate().all(|(i, l)| known(l) && !output[..i].contains(l)) {
             return Err(format!("the result of equation '{text}' should name axes of operands, each once").into());
         }
         Ok(Equation { inputs, output })
+    }
+
+    /// Returns the labels of the axes of each operand.
+    pub fn inputs(&self) -> &[Vec<AxisLabel>] {
+        &self.inputs
+    }
+
+    /// Returns the labels of the axes of the result.
+    pub fn output(&self) -> &[AxisLabel] {
+        &self.output
     }
 
     /// Infers the shape of the result; `extent` combines extents of the same label.
@@ -54,7 +64,7 @@ impl Equation {
         shapes: &[Vec<D>],
         unify: impl Fn(D, D) -> Result<D, Violation>,
     ) -> Result<Vec<D>, Violation> {
-        let extent = |label: &Label| {
+        let extent = |label: &AxisLabel| {
             let named = self.inputs.iter().zip(shapes).flat_map(|(t, s)| t.iter().zip(s));
             let mut all = named.filter(|(l, _)| *l == label).map(|(_, &d)| d);
             let first = all.next().ok_or("an axis of the result is in no operand")?;
@@ -67,10 +77,10 @@ impl Equation {
 }
 
 /// Labels of a term, in which `...` stands for `hidden` axes.
-fn labels(term: &str, hidden: usize) -> Result<Vec<Label>, Violation> {
+fn labels(term: &str, hidden: usize) -> Result<Vec<AxisLabel>, Violation> {
     let (before, after) = term.split_once("...").unwrap_or((term, ""));
     let letter = |c: char| match c {
-        'a'..='z' | 'A'..='Z' => Ok(Label::from(c)),
+        'a'..='z' | 'A'..='Z' => Ok(AxisLabel::from(c)),
         _ => Err(format!("'{c}' in term '{term}' is not the name of an axis").into()),
     };
     let dots = (0..if term.contains("...") { hidden } else { 0 }).rev().map(|i| Ok(ELLIPSIS + u32::MAX / 2 - i as u32));
@@ -78,9 +88,9 @@ fn labels(term: &str, hidden: usize) -> Result<Vec<Label>, Violation> {
 }
 
 /// Labels of an implicit result: those of `...`, then the letters that occur once, alphabetically.
-fn implicit(inputs: &[Vec<Label>], hidden: usize) -> Vec<Label> {
-    let all: Vec<Label> = inputs.concat();
-    let mut once: Vec<Label> =
+fn implicit(inputs: &[Vec<AxisLabel>], hidden: usize) -> Vec<AxisLabel> {
+    let all: Vec<AxisLabel> = inputs.concat();
+    let mut once: Vec<AxisLabel> =
         all.iter().copied().filter(|l| *l < ELLIPSIS && all.iter().filter(|o| *o == l).count() == 1).collect();
     once.sort_unstable();
     let dots = inputs.iter().map(|t| t.iter().copied().filter(|&l| l >= ELLIPSIS).collect::<Vec<_>>());
@@ -92,13 +102,13 @@ fn implicit(inputs: &[Vec<Label>], hidden: usize) -> Vec<Label> {
 /// A tensor with a unique label per axis.
 struct LabeledTensor {
     tensor: Tensor,
-    labels: Vec<Label>,
+    labels: Vec<AxisLabel>,
 }
 
 impl LabeledTensor {
     /// Takes diagonals, so that labels are unique.
-    fn new(tensor: &Tensor, labels: &[Label]) -> Result<LabeledTensor, Violation> {
-        let (mut shape, mut steps, mut kept): (Vec<usize>, Vec<isize>, Vec<Label>) = Default::default();
+    fn new(tensor: &Tensor, labels: &[AxisLabel]) -> Result<LabeledTensor, Violation> {
+        let (mut shape, mut steps, mut kept): (Vec<usize>, Vec<isize>, Vec<AxisLabel>) = Default::default();
         for ((&label, &extent), step) in labels.iter().zip(tensor.shape()).zip(signed_strides(tensor.shape())) {
             match kept.iter().position(|&l| l == label) {
                 None => {
@@ -115,7 +125,7 @@ impl LabeledTensor {
     }
 
     /// Sums over axes whose labels are not wanted.
-    fn summed(self, wanted: impl Fn(Label) -> bool) -> Result<LabeledTensor, Violation> {
+    fn summed(self, wanted: impl Fn(AxisLabel) -> bool) -> Result<LabeledTensor, Violation> {
         let (kept, gone): (Vec<usize>, Vec<usize>) = (0..self.labels.len()).partition(|&i| wanted(self.labels[i]));
         if gone.is_empty() {
             return Ok(self);
@@ -126,33 +136,37 @@ impl LabeledTensor {
     }
 
     /// Transposes to these labels; missing ones get extent 1.
-    fn aligned(&self, labels: &[Label]) -> KernelResult {
-        let at = |l: &Label| self.labels.iter().position(|k| k == l);
+    fn aligned(&self, labels: &[AxisLabel]) -> KernelResult {
+        let at = |l: &AxisLabel| self.labels.iter().position(|k| k == l);
         let perm: Vec<i64> = labels.iter().filter_map(at).map(|i| i as i64).collect();
         let moved = if perm.is_empty() { self.tensor.clone() } else { transpose(&self.tensor, &perm)? };
         Ok(moved.reshape(labels.iter().map(|l| at(l).map_or(1, |i| self.tensor.shape()[i])).collect())?)
     }
 
     /// Returns the extents of labels; 1 for missing ones.
-    fn extents(&self, labels: &[Label]) -> Vec<usize> {
+    fn extents(&self, labels: &[AxisLabel]) -> Vec<usize> {
         let extent = |l| self.labels.iter().position(|k| k == l).map_or(1, |i| self.tensor.shape()[i]);
         labels.iter().map(extent).collect()
     }
 }
 
 /// Multiplies two operands and sums over labels that neither the result nor another operand needs.
-fn contract(a: LabeledTensor, b: LabeledTensor, wanted: impl Fn(Label) -> bool) -> Result<LabeledTensor, Violation> {
+fn contract(
+    a: LabeledTensor,
+    b: LabeledTensor,
+    wanted: impl Fn(AxisLabel) -> bool,
+) -> Result<LabeledTensor, Violation> {
     let a = a.summed(|l| wanted(l) || b.labels.contains(&l))?;
     let b = b.summed(|l| wanted(l) || a.labels.contains(&l))?;
-    let both = |&l: &Label| a.labels.contains(&l) && b.labels.contains(&l);
-    let (batch, inner): (Vec<Label>, Vec<Label>) =
+    let both = |&l: &AxisLabel| a.labels.contains(&l) && b.labels.contains(&l);
+    let (batch, inner): (Vec<AxisLabel>, Vec<AxisLabel>) =
         a.labels.iter().copied().filter(|l| both(l)).partition(|&l| wanted(l));
     let only = |n: &LabeledTensor| n.labels.iter().copied().filter(|l| !both(l)).collect::<Vec<_>>();
     let (rows, columns) = (only(&a), only(&b));
     // Extents of 1 broadcast.
     let sum = super::shape::broadcast_shapes(&a.extents(&inner), &b.extents(&inner))?;
     let (left, right) = ([&batch[..], &rows, &inner].concat(), [&batch[..], &inner, &columns].concat());
-    let stretch = |n: &LabeledTensor, labels: &[Label]| {
+    let stretch = |n: &LabeledTensor, labels: &[AxisLabel]| {
         let at = |l| inner.iter().position(|i| i == l).map_or(1, |i| sum[i] as i64);
         expand(&n.aligned(labels)?, &labels.iter().map(at).collect::<Vec<_>>())
     };
@@ -179,7 +193,7 @@ pub fn einsum(inputs: &[&Tensor], equation: &str) -> KernelResult {
     let mut product = named.next().ok_or("einsum needs an operand")??;
     for (i, next) in named.enumerate() {
         let later = &equation.inputs[i + 2..];
-        let wanted = |l: Label| equation.output.contains(&l) || later.iter().any(|t| t.contains(&l));
+        let wanted = |l: AxisLabel| equation.output.contains(&l) || later.iter().any(|t| t.contains(&l));
         product = contract(product, next?, wanted)?;
     }
     product.summed(|l| equation.output.contains(&l))?.aligned(&equation.output)

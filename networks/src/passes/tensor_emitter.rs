@@ -244,14 +244,14 @@ impl<'m> TensorEmitter<'m> {
         Ok(self.op(ReshapeOp::INFO, x, &[Some(list)], &[("allowzero", has_zero)]))
     }
 
-    /// Emits a reduction along sorted axes, which stay with extent 1: one op for each run of neighbouring axes.
+    /// Emits a reduction along axes, which stay with extent 1; nothing without axes.
     pub(super) fn reduce(&mut self, info: &OpInfo, x: Value, axes: &[usize]) -> Value {
-        let runs = axes.chunk_by(|a, b| a + 1 == *b).rev();
-        runs.fold(x, |x, run| {
-            let run: Vec<i64> = run.iter().map(|&axis| axis as i64).collect();
-            let run = self.list(&run);
-            self.op(info, x, &[Some(run)], &[])
-        })
+        if axes.is_empty() {
+            return x;
+        }
+        let axes: Vec<i64> = axes.iter().map(|&axis| axis as i64).collect();
+        let axes = self.list(&axes);
+        self.op(info, x, &[Some(axes)], &[])
     }
 
     /// Emits the conversion to an element type, unless the tensor has it.

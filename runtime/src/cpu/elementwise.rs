@@ -18,10 +18,11 @@ use std::marker::PhantomData;
 pub(super) trait ElementArithmetic: Pod + PartialOrd + Send + Sync {
     const ZERO: Self;
     const ONE: Self;
-    /// What changes no sum, not even -0.
+    /// The neutral element of sums, also of -0.
     const NOTHING: Self;
-    /// What is neither larger, or smaller, than any element.
+    /// The neutral element of maxima.
     const LOWEST: Self;
+    /// The neutral element of minima.
     const HIGHEST: Self;
     fn plus(self, x: Self) -> Self;
     fn minus(self, x: Self) -> Self;

@@ -348,9 +348,16 @@ fn power(n: i32) -> f32 {
 /// Computes the logistic function without overflow.
 #[inline(always)]
 fn logistic<M: MultiplyAdd>(x: f32) -> f32 {
+    logistic_pair::<M>(x).0
+}
+
+/// Computes the logistic functions of x and of -x without overflow.
+#[inline(always)]
+pub(super) fn logistic_pair<M: MultiplyAdd>(x: f32) -> (f32, f32) {
     let e = exp::<M>(-x.abs());
     let low = e / (1.0 + e);
-    if x < 0.0 { low } else { 1.0 - low }
+    let high = 1.0 - low;
+    if x < 0.0 { (low, high) } else { (high, low) }
 }
 
 /// Computes the hyperbolic tangent; by its series for small arguments, where the quotient would lose digits. Source:

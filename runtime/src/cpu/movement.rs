@@ -251,10 +251,10 @@ pub(super) fn gather(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
         let blocks = data[0].chunks_exact((extent * run).max(1));
         for (block, out) in blocks.zip(out.chunks_exact_mut((count * run).max(1))) {
             match run {
-                1 => selected::<u8>(block, &indices, out),
-                2 => selected::<u16>(block, &indices, out),
-                4 => selected::<u32>(block, &indices, out),
-                8 => selected::<u64>(block, &indices, out),
+                1 => gathered::<u8>(block, &indices, out),
+                2 => gathered::<u16>(block, &indices, out),
+                4 => gathered::<u32>(block, &indices, out),
+                8 => gathered::<u64>(block, &indices, out),
                 _ => {
                     for (&index, out) in indices.iter().zip(out.chunks_exact_mut(run.max(1))) {
                         out.copy_from_slice(&block[index * run..][..run]);
@@ -268,7 +268,7 @@ pub(super) fn gather(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
 }
 
 /// Copies the elements with these indices.
-fn selected<T: bytemuck::Pod>(from: &[u8], indices: &[usize], out: &mut [u8]) {
+fn gathered<T: bytemuck::Pod>(from: &[u8], indices: &[usize], out: &mut [u8]) {
     let (from, out): (&[T], &mut [T]) = (elements(from), elements_mut(out));
     out.iter_mut().zip(indices).for_each(|(to, &index)| *to = from[index]);
 }

@@ -6,6 +6,8 @@ use crate::vector::{Loops, MultiplyAdd, Separate, run_widest};
 use crate::workers::Workers;
 use gradus_ir::{DType, Module, OpArgs};
 use gradus_reference_kernels::shape::{normalize_axis, reduction_axes};
+use smallvec::SmallVec;
+use std::iter::once;
 
 /// The axes of an operand, neighbours of one kind merged: the extent of each, and whether it is reduced.
 #[derive(Clone)]
@@ -59,7 +61,7 @@ trait Fold<T>: Copy + Send + Sync + 'static {
     }
 }
 
-/// Declares reductions of f32 in f64, each with what an element adds and how sums join.
+/// Declares reductions of f32 in f64, each by the addition of an element and the addition of two sums.
 macro_rules! float_folds {
     ($($Name:ident $nothing:expr, |$sum:ident, $x:ident| $add:expr, |$a:ident, $b:ident| $join:expr $(, $zero:literal)?;)*) => { $(
         #[derive(Clone, Copy)]
@@ -162,19 +164,16 @@ impl<T: Copy, F: Fold<T>> Loops for LastAxes<'_, T, F> {
 
 /// Reduces elements along axes, adding to the sums of the others.
 fn reduced<T: Copy, F: Fold<T>>(x: &[T], axes: &[(usize, bool)], sums: &mut [F::Sum]) {
-    match *axes {
-        [] => sums[0] = F::add(sums[0], x[0]),
-        [(_, true), last @ (_, false)] | [(_, false), last @ (_, true)] | [last] => {
-            F::reduce(LastAxes { x, last, sums });
-        }
-        [(extent, true), ref rest @ ..] => {
-            x.chunks_exact(x.len() / extent).for_each(|x| reduced::<T, F>(x, rest, sums));
-        }
-        [(extent, false), ref rest @ ..] => {
-            let blocks = x.chunks_exact(x.len() / extent).zip(sums.chunks_exact_mut(sums.len() / extent));
-            blocks.for_each(|(x, sums)| reduced::<T, F>(x, rest, sums));
-        }
+    if let [(_, true), last @ (_, false)] | [(_, false), last @ (_, true)] | [last] = *axes {
+        return F::reduce(LastAxes { x, last, sums });
     }
+    let [(extent, is_reduced), ref rest @ ..] = *axes else { return };
+    let blocks = x.chunks_exact(x.len() / extent);
+    if is_reduced {
+        return blocks.for_each(|x| reduced::<T, F>(x, rest, sums));
+    }
+    let sums = sums.chunks_exact_mut(sums.len() / extent);
+    blocks.zip(sums).for_each(|(x, sums)| reduced::<T, F>(x, rest, sums));
 }
 
 /// Creates a kernel that reduces the elements along axes; `finish` rounds a sum. Threads share the first axis, unless it is reduced.
@@ -197,15 +196,8 @@ fn folded<T: ElementArithmetic, F: Fold<T>>(
         let (of_x, of_out) = (x.len() / parts * count, out.len() / parts * count);
         workers.share(threads, x.chunks(of_x).zip(out.chunks_mut(of_out)), |(x, out)| {
             let mut sums = vec![F::NOTHING; out.len()];
-            let own = x.len() / (of_x / count);
-            match *axes {
-                [last] => reduced::<T, F>(x, &[(own, false), last], &mut sums),
-                [] => reduced::<T, F>(x, &[(own, false)], &mut sums),
-                _ => {
-                    let blocks = x.chunks_exact(x.len() / own).zip(sums.chunks_exact_mut(out.len() / own));
-                    blocks.for_each(|(x, sums)| reduced::<T, F>(x, axes, sums));
-                }
-            }
+            let own: SmallVec<[_; 4]> = once((x.len() / (of_x / count), false)).chain(axes.iter().copied()).collect();
+            reduced::<T, F>(x, &own, &mut sums);
             out.iter_mut().zip(&sums).for_each(|(y, &sum)| *y = finish(sum));
         });
         Ok(())

@@ -128,28 +128,39 @@ struct WeightedResize {
 }
 
 impl WeightedResize {
-    /// Resamples all blocks. Threads share them.
+    /// Resamples all blocks. Threads share them, or parts of each of few blocks.
     fn run(&self, workers: &Workers, blocks: usize, from: &[f32], out: &mut [f32]) {
         let ([first, ..], Some(last)) = (&self.sizes[..], self.sizes.last()) else { return };
         let threads = workers.for_steps(out.len() / ELEMENTS_PER_STEP);
-        let count = blocks.div_ceil(Workers::parts(threads));
+        if blocks < threads {
+            return self.blocks(workers, from.chunks_exact(*first), out.chunks_exact_mut(*last));
+        }
+        let (count, single) = (blocks.div_ceil(Workers::parts(threads)), Workers::default());
         workers.share(threads, from.chunks(count * first).zip(out.chunks_mut(count * last)), |(from, out)| {
-            let mut between = [Vec::new(), Vec::new()];
-            for (from, out) in from.chunks_exact(*first).zip(out.chunks_exact_mut(*last)) {
-                self.block(from, &mut between, out);
-            }
+            self.blocks(&single, from.chunks_exact(*first), out.chunks_exact_mut(*last));
         });
     }
 
-    /// Resamples a block; `between` is memory for what passes leave to the next.
-    fn block(&self, from: &[f32], [read, written]: &mut [Vec<f32>; 2], out: &mut [f32]) {
+    /// Resamples blocks, whose passes threads share.
+    fn blocks<'a>(
+        &self,
+        workers: &Workers,
+        from: impl Iterator<Item = &'a [f32]>,
+        out: impl Iterator<Item = &'a mut [f32]>,
+    ) {
+        let mut between = [Vec::new(), Vec::new()];
+        from.zip(out).for_each(|(from, out)| self.block(workers, from, &mut between, out));
+    }
+
+    /// Resamples a block; `between` is memory for the results of passes before the last.
+    fn block(&self, workers: &Workers, from: &[f32], [read, written]: &mut [Vec<f32>; 2], out: &mut [f32]) {
         let Some((last, first)) = self.axes.split_last() else { return out.copy_from_slice(from) };
         for (i, axis) in first.iter().enumerate() {
             written.resize(self.sizes[i + 1], 0.0);
-            axis.run(if i == 0 { from } else { read }, written);
+            axis.run(workers, if i == 0 { from } else { read }, written);
             std::mem::swap(read, written);
         }
-        last.run(if first.is_empty() { from } else { read }, out);
+        last.run(workers, if first.is_empty() { from } else { read }, out);
     }
 }
 
@@ -190,61 +201,74 @@ impl WeightedAxis {
         Some(WeightedAxis { extent: extents[axis], inner, ends, sources: all, pairs })
     }
 
-    /// Resamples all lanes.
-    fn run(&self, from: &[f32], out: &mut [f32]) {
-        let (lane, new_lane) = (self.extent * self.inner, self.ends.len() * self.inner);
-        run_widest(WeightedLanes { axis: self, from, out, lane, new_lane });
+    /// Resamples all lanes. Threads share the positions.
+    fn run(&self, workers: &Workers, from: &[f32], out: &mut [f32]) {
+        let threads = workers.for_steps(out.len() / ELEMENTS_PER_STEP);
+        let part = (out.len() / self.inner).div_ceil(Workers::parts(threads));
+        workers.share(threads, out.chunks_mut(part * self.inner).enumerate(), |(i, out)| {
+            run_widest(WeightedPositions { axis: self, from, first: i * part, out });
+        });
     }
 
-    /// Returns the sources of each position.
-    fn positions(&self) -> impl Iterator<Item = &[(usize, f32)]> {
-        let mut begin = 0;
-        self.ends.iter().map(move |&end| &self.sources[std::mem::replace(&mut begin, end)..end])
+    /// Returns the sources of a position.
+    fn sources(&self, position: usize) -> &[(usize, f32)] {
+        let begin = position.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.sources[begin..self.ends[position]]
     }
-}
 
-/// The lanes of elements along an axis.
-struct WeightedLanes<'a> {
-    axis: &'a WeightedAxis,
-    from: &'a [f32],
-    out: &'a mut [f32],
-    /// Elements of a lane before and after.
-    lane: usize,
-    new_lane: usize,
-}
-
-impl Loops for WeightedLanes<'_> {
+    /// Computes neighbouring positions of a lane from `first` on.
     #[inline(always)]
-    fn run<M: MultiplyAdd>(self) {
-        let (axis, inner) = (self.axis, self.axis.inner);
-        for (from, out) in self.from.chunks_exact(self.lane).zip(self.out.chunks_exact_mut(self.new_lane)) {
-            if let Some(pairs) = &axis.pairs {
-                for (to, &[(a, p), (b, q)]) in out.iter_mut().zip(pairs) {
-                    *to = from[a] * p + from[b] * q;
-                }
+    fn positions(&self, lane: &[f32], first: usize, out: &mut [f32]) {
+        let inner = self.inner;
+        if let Some(pairs) = &self.pairs {
+            for (to, &[(a, p), (b, q)]) in out.iter_mut().zip(&pairs[first..]) {
+                *to = lane[a] * p + lane[b] * q;
+            }
+            return;
+        }
+        let row = |at: usize| &lane[at * inner..][..inner];
+        for (to, position) in out.chunks_exact_mut(inner).zip(first..) {
+            let sources = self.sources(position);
+            if let [(only, 1.0)] = *sources {
+                to.copy_from_slice(row(only));
                 continue;
             }
-            for (to, sources) in out.chunks_exact_mut(inner).zip(axis.positions()) {
-                if let [(only, weight)] = *sources
-                    && weight == 1.0
-                {
-                    to.copy_from_slice(&from[only * inner..][..inner]);
-                    continue;
-                }
-                to.fill(0.0);
-                for pair in sources.chunks(2) {
-                    let row = |at: usize| &from[at * inner..][..inner];
-                    match *pair {
-                        [(a, p), (b, q)] => {
-                            for ((to, &x), &y) in to.iter_mut().zip(row(a)).zip(row(b)) {
-                                *to += x * p + y * q;
-                            }
+            to.fill(0.0);
+            for pair in sources.chunks(2) {
+                match *pair {
+                    [(a, p), (b, q)] => {
+                        for ((to, &x), &y) in to.iter_mut().zip(row(a)).zip(row(b)) {
+                            *to += x * p + y * q;
                         }
-                        [(a, p)] => to.iter_mut().zip(row(a)).for_each(|(to, &x)| *to += x * p),
-                        _ => {}
                     }
+                    [(a, p)] => to.iter_mut().zip(row(a)).for_each(|(to, &x)| *to += x * p),
+                    _ => {}
                 }
             }
+        }
+    }
+}
+
+/// Neighbouring positions of all lanes along an axis.
+struct WeightedPositions<'a> {
+    axis: &'a WeightedAxis,
+    from: &'a [f32],
+    /// The first position, among those of all lanes.
+    first: usize,
+    out: &'a mut [f32],
+}
+
+impl Loops for WeightedPositions<'_> {
+    #[inline(always)]
+    fn run<M: MultiplyAdd>(self) {
+        let WeightedPositions { axis, from, mut first, mut out } = self;
+        let (size, lane) = (axis.ends.len(), axis.extent * axis.inner);
+        while !out.is_empty() {
+            let count = (size - first % size) * axis.inner;
+            let (here, rest) = out.split_at_mut(count.min(out.len()));
+            axis.positions(&from[first / size * lane..][..lane], first % size, here);
+            first += here.len() / axis.inner;
+            out = rest;
         }
     }
 }

@@ -12,7 +12,7 @@ pub(super) const FEW: usize = 6;
 /// Rows of the matrix whose multiples are added at once.
 const ROWS: usize = 4;
 
-/// Columns of a result that stay in the L1 cache.
+/// ColumnPart of a result that stay in the L1 cache.
 const TILE: usize = 1024;
 
 /// Computes `a * b` with `rows` rows of `a`. Threads share the columns.
@@ -25,12 +25,12 @@ pub(super) fn few_rows(workers: &Workers, a: &[f32], b: &[f32], [rows, depth, co
         row.chunks_mut(part).zip(&mut parts).for_each(|(row, part)| part.push(row));
     }
     workers.share(threads, parts.into_iter().enumerate(), |(i, out)| {
-        run_widest(Columns { a, b, depth, columns, first: i * part, out });
+        run_widest(ColumnPart { a, b, depth, columns, first: i * part, out });
     });
 }
 
 /// Some columns of all rows.
-struct Columns<'a> {
+struct ColumnPart<'a> {
     a: &'a [f32],
     b: &'a [f32],
     depth: usize,
@@ -39,10 +39,10 @@ struct Columns<'a> {
     out: Vec<&'a mut [f32]>,
 }
 
-impl Loops for Columns<'_> {
+impl Loops for ColumnPart<'_> {
     #[inline(always)]
     fn run<M: MultiplyAdd>(self) {
-        let Columns { a, b, depth, columns, first, out } = self;
+        let ColumnPart { a, b, depth, columns, first, out } = self;
         for (a, out) in a.chunks_exact(depth).zip(out) {
             let len = out.len();
             out.fill(0.0);

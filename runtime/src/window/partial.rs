@@ -1,6 +1,6 @@
 //! Loads and stores of some lanes of a vector.
 
-use crate::vector::{Eight, Floats, Vector};
+use crate::vector::{Eight, Floats, Isa, Vector};
 use std::ops::Range;
 
 /// A vector of which some lanes are loaded or stored; the memory of others is not accessed.
@@ -31,6 +31,34 @@ pub(super) trait Partial: Vector {
     /// # Safety
     /// The machine has these vectors.
     unsafe fn deinterleave(a: Self, b: Self) -> [Self; 2];
+}
+
+/// Work on vectors of which some lanes are loaded or stored.
+pub(super) trait OnPartial {
+    /// Does the work; always inlined.
+    ///
+    /// # Safety
+    /// The machine has the vectors, and the caller guarantees what the work requires.
+    unsafe fn run<V: Partial>(self);
+}
+
+/// Does work on rows of some positions, with vectors of an extension that are at most as wide as needed for a row.
+///
+/// # Safety
+/// The machine has the extension, and the caller guarantees what the work requires.
+pub(super) unsafe fn on_rows(isa: Isa, positions: usize, work: impl OnPartial) {
+    // SAFETY: guaranteed by the caller; AVX2 is detected where it is used instead of AVX-512.
+    unsafe {
+        match isa {
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 if positions > 8 || !Isa::Avx2.is_supported() => x86::avx512(work),
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 | Isa::Avx2 => x86::avx2(work),
+            #[cfg(target_arch = "aarch64")]
+            Isa::Neon => work.run::<std::arch::aarch64::float32x4_t>(),
+            _ => work.run::<Eight>(),
+        }
+    }
 }
 
 /// First and end of the lanes of a vector without masks.
@@ -109,9 +137,29 @@ each_lane!(std::arch::aarch64::float32x4_t, 4);
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::Partial;
+    use super::{OnPartial, Partial};
     use std::arch::x86_64::*;
     use std::ops::Range;
+
+    /// Does work with AVX-512.
+    ///
+    /// # Safety
+    /// As for [`on_rows`](super::on_rows).
+    #[target_feature(enable = "avx512f")]
+    pub(super) unsafe fn avx512(work: impl OnPartial) {
+        // SAFETY: guaranteed by the caller.
+        unsafe { work.run::<__m512>() }
+    }
+
+    /// Does work with AVX2.
+    ///
+    /// # Safety
+    /// As for [`on_rows`](super::on_rows).
+    #[target_feature(enable = "avx2,fma")]
+    pub(super) unsafe fn avx2(work: impl OnPartial) {
+        // SAFETY: guaranteed by the caller.
+        unsafe { work.run::<__m256>() }
+    }
 
     impl Partial for __m512 {
         type Mask = __mmask16;

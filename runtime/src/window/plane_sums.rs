@@ -6,10 +6,10 @@
 
 #![allow(clippy::needless_range_loop, reason = "loops of constant length are unrolled, and arrays become registers")]
 
-use super::partial::Partial;
+use super::partial::{OnPartial, Partial, on_rows};
 use super::planes::PlaneAxis;
 use crate::KernelError;
-use crate::vector::{Eight, Isa, MAX_LANES};
+use crate::vector::{Isa, MAX_LANES};
 use crate::workers::{DisjointWriter, Workers};
 use std::ops::Range;
 
@@ -137,7 +137,7 @@ impl PlaneFilters {
         let run = PlaneSumming { filters: self, sums, c: DisjointWriter::new(c) };
         workers.share(threads, self.parts(images, Workers::parts(threads)), |part| {
             // SAFETY: sizes were checked above, each element of the result belongs to one part, and `isa` is supported.
-            unsafe { run.part(isa, &part) }
+            unsafe { on_rows(isa, part.columns.len(), PartSumming { run: &run, part }) }
         });
         Ok(())
     }
@@ -184,13 +184,27 @@ struct PlaneSumming<'a> {
     c: DisjointWriter<f32>,
 }
 
+/// The computation of a part.
+struct PartSumming<'r, 'a> {
+    run: &'r PlaneSumming<'a>,
+    part: PlanePart,
+}
+
+impl OnPartial for PartSumming<'_, '_> {
+    #[inline(always)]
+    unsafe fn run<V: Partial>(self) {
+        // SAFETY: guaranteed by the caller.
+        unsafe { self.run.all::<V>(&self.part) }
+    }
+}
+
 /// The rows that some rows of the result read, for some of their columns.
 struct PlaneRows {
-    /// Where each row of each channel begins: what the first position reads at a tap of phase and index 0.
+    /// The start of each row of each channel: the element at a tap of phase and index 0, for the first position.
     starts: Vec<*const f32>,
     /// First row, and number of rows.
     rows: Range<isize>,
-    /// For each tap along a row, the distance of what it reads from the start of the row.
+    /// The offset of each tap along a row from the start of the row.
     taps: Vec<usize>,
     /// Memory of the copy: rows of all channels with their padding, in phases.
     copy: Vec<f32>,
@@ -200,7 +214,7 @@ struct PlaneRows {
 
 /// Positions of a row of the result that are computed at once: the first, the number of vectors, and the lanes that exist, if not all do.
 /// Stores under masks take many cycles on some cores.
-struct Chunk<M> {
+struct PositionChunk<M> {
     column: usize,
     vectors: usize,
     lanes: Option<M>,
@@ -208,7 +222,7 @@ struct Chunk<M> {
 
 /// A block of filters of a row of the result.
 struct PlaneBlock<'a> {
-    /// What each tap down each channel reads.
+    /// The row at each tap down each channel.
     rows: &'a [*const f32],
     taps: &'a [usize],
     weights: *const f32,
@@ -219,33 +233,10 @@ struct PlaneBlock<'a> {
 }
 
 impl PlaneSumming<'_> {
-    /// Computes a part. Vectors are at most as wide as needed for a row.
+    /// Computes a part. The copy bounds the number of rows that are computed at once.
     ///
     /// # Safety
-    /// The machine has `isa`, sizes fit, and the caller has exclusive access to this part of the result.
-    unsafe fn part(&self, isa: Isa, part: &PlanePart) {
-        let is_wide = part.columns.len() > 8;
-        // SAFETY: guaranteed by the caller; AVX2 is detected where it is used instead of AVX-512.
-        unsafe {
-            match isa {
-                #[cfg(target_arch = "x86_64")]
-                Isa::Avx512 if is_wide || !Isa::Avx2.is_supported() => x86::avx512(self, part),
-                #[cfg(target_arch = "x86_64")]
-                Isa::Avx512 | Isa::Avx2 => x86::avx2(self, part),
-                #[cfg(target_arch = "aarch64")]
-                Isa::Neon => self.all::<std::arch::aarch64::float32x4_t>(part),
-                _ => {
-                    let _ = is_wide;
-                    self.all::<Eight>(part);
-                }
-            }
-        }
-    }
-
-    /// Computes a part: as many rows at once as the copy of what they read should have.
-    ///
-    /// # Safety
-    /// As for [`part`](Self::part), and the machine has the vectors.
+    /// The machine has the vectors, sizes fit, and the caller has exclusive access to this part of the result.
     #[inline(always)]
     unsafe fn all<V: Partial>(&self, part: &PlanePart) {
         let (filters, axis) = (self.filters, self.filters.rows);
@@ -259,7 +250,7 @@ impl PlaneSumming<'_> {
             let fitting = (COPY / line).saturating_sub(reach) / axis.stride as usize;
             let count = if is_direct { part.rows.len() } else { fitting }.max(1);
             // SAFETY: guaranteed by the caller.
-            let chunks = unsafe { VECTORS.map(|vectors| Chunk::all::<V>(columns.len(), vectors)) };
+            let chunks = unsafe { VECTORS.map(|vectors| PositionChunk::all::<V>(columns.len(), vectors)) };
             let starts = part.rows.clone().step_by(count);
             for (group, first) in part.groups.clone().flat_map(|group| starts.clone().map(move |row| (group, row))) {
                 let rows = first..(first + count).min(part.rows.end);
@@ -283,7 +274,7 @@ impl PlaneSumming<'_> {
         rows: Range<usize>,
         column: usize,
         from: &PlaneRows,
-        chunks: &[Vec<Chunk<V::Mask>>; VECTORS.len()],
+        chunks: &[Vec<PositionChunk<V::Mask>>; VECTORS.len()],
     ) {
         let (filters, width) = (self.filters, self.filters.columns.outputs as usize);
         let [_, plane] = filters.planes();
@@ -293,12 +284,12 @@ impl PlaneSumming<'_> {
         let mut read = Vec::with_capacity(filters.channels * filters.rows.taps as usize);
         for row in rows {
             from.of_row(filters, row, &mut read);
-            let tiles = chunks.iter().map(|chunks| chunks.len().div_ceil(Chunk::per_tile::<V>(chunks))).max();
+            let tiles = chunks.iter().map(|chunks| chunks.len().div_ceil(PositionChunk::per_tile::<V>(chunks))).max();
             for tile in 0..tiles.unwrap_or(0) {
                 let (mut filter, mut at) = (0, 0);
                 for &count in &filters.blocks {
                     let chunks = &chunks[usize::from(count > FEW)];
-                    let per_tile = Chunk::per_tile::<V>(chunks);
+                    let per_tile = PositionChunk::per_tile::<V>(chunks);
                     let chunks = chunks.chunks(per_tile).nth(tile).unwrap_or_default();
                     let place = origin + filter * plane + row * width;
                     let weights = weights[at..].as_ptr();
@@ -317,7 +308,7 @@ impl PlaneSumming<'_> {
     /// # Safety
     /// As for [`rows`](Self::rows).
     #[inline(always)]
-    unsafe fn block<V: Partial>(&self, count: usize, block: &PlaneBlock<'_>, chunks: &[Chunk<V::Mask>]) {
+    unsafe fn block<V: Partial>(&self, count: usize, block: &PlaneBlock<'_>, chunks: &[PositionChunk<V::Mask>]) {
         for chunk in chunks {
             // SAFETY: guaranteed by the caller; blocks have at most six filters.
             unsafe {
@@ -347,7 +338,11 @@ impl PlaneSumming<'_> {
     /// # Safety
     /// As for [`rows`](Self::rows).
     #[inline(always)]
-    unsafe fn chunk<V: Partial, const N: usize, const F: usize>(&self, block: &PlaneBlock<'_>, chunk: &Chunk<V::Mask>) {
+    unsafe fn chunk<V: Partial, const N: usize, const F: usize>(
+        &self,
+        block: &PlaneBlock<'_>,
+        chunk: &PositionChunk<V::Mask>,
+    ) {
         // SAFETY: guaranteed by the caller.
         unsafe {
             let mut sums = [[V::splat(0.0); N]; F];
@@ -391,7 +386,7 @@ impl PlaneSumming<'_> {
         &self,
         block: &PlaneBlock<'_>,
         f: usize,
-        chunk: &Chunk<V::Mask>,
+        chunk: &PositionChunk<V::Mask>,
         sums: [V; N],
     ) {
         let [_, plane] = self.filters.planes();
@@ -419,25 +414,26 @@ impl PlaneSumming<'_> {
     }
 }
 
-impl<M: Copy> Chunk<M> {
+impl<M: Copy> PositionChunk<M> {
     /// Returns the chunks of some positions of a row, of at most some vectors, the last of which overlap those before if positions do not
     /// fill them.
     ///
     /// # Safety
     /// The machine has the vectors.
     #[inline(always)]
-    unsafe fn all<V: Partial<Mask = M>>(positions: usize, most: usize) -> Vec<Chunk<M>> {
+    unsafe fn all<V: Partial<Mask = M>>(positions: usize, most: usize) -> Vec<PositionChunk<M>> {
         let fits = |&vectors: &usize| vectors <= most && V::LANES * vectors <= positions;
         let vectors = [4, 2].into_iter().find(fits).unwrap_or(1);
         let step = V::LANES * vectors;
         // SAFETY: guaranteed by the caller.
         let lanes = (positions < V::LANES).then(|| unsafe { V::mask(0..positions) });
-        let chunk = |column: usize| Chunk { column: column.min(positions.saturating_sub(step)), vectors, lanes };
+        let chunk =
+            |column: usize| PositionChunk { column: column.min(positions.saturating_sub(step)), vectors, lanes };
         (0..positions).step_by(step).map(chunk).collect()
     }
 
     /// Returns the number of chunks of a tile.
-    fn per_tile<V: Partial<Mask = M>>(chunks: &[Chunk<M>]) -> usize {
+    fn per_tile<V: Partial<Mask = M>>(chunks: &[PositionChunk<M>]) -> usize {
         let vectors = chunks.first().map_or(1, |chunk| chunk.vectors);
         (TILE / (V::LANES * vectors)).max(1)
     }
@@ -490,7 +486,7 @@ impl PlaneRows {
         }
     }
 
-    /// Collects what the taps of a row of the result read, for each channel.
+    /// Collects the rows at the taps of a row of the result, for each channel.
     fn of_row(&self, filters: &PlaneFilters, row: usize, read: &mut Vec<*const f32>) {
         let PlaneAxis { start, stride, taps, dilation, .. } = filters.rows;
         read.clear();
@@ -506,7 +502,7 @@ impl PlaneRows {
     }
 }
 
-/// Copies every `step`-th element of a line from element `first` on, zeros where there is none.
+/// Copies every `step`-th element of a line from element `first` on. Elements outside the line are zeros.
 fn phase_of(line: &[f32], first: isize, step: usize, to: &mut [f32]) {
     let before = (first.min(0).unsigned_abs()).div_ceil(step).min(to.len());
     let from = line.get((first + (before * step) as isize).max(0) as usize..).unwrap_or_default();
@@ -516,34 +512,9 @@ fn phase_of(line: &[f32], first: isize, step: usize, to: &mut [f32]) {
     let (inside, behind) = rest.split_at_mut(count);
     match step {
         1 => inside.copy_from_slice(&from[..count]),
+        // A constant step is compiled to shuffles.
         2 => inside.iter_mut().zip(from.iter().step_by(2)).for_each(|(to, &x)| *to = x),
         _ => inside.iter_mut().zip(from.iter().step_by(step)).for_each(|(to, &x)| *to = x),
     }
     behind.fill(0.0);
-}
-
-#[cfg(target_arch = "x86_64")]
-mod x86 {
-    use super::{PlanePart, PlaneSumming};
-    use std::arch::x86_64::{__m256, __m512};
-
-    /// Computes a part with AVX-512.
-    ///
-    /// # Safety
-    /// As for [`PlaneSumming::part`].
-    #[target_feature(enable = "avx512f")]
-    pub(super) unsafe fn avx512(run: &PlaneSumming<'_>, part: &PlanePart) {
-        // SAFETY: guaranteed by the caller.
-        unsafe { run.all::<__m512>(part) }
-    }
-
-    /// Computes a part with AVX2.
-    ///
-    /// # Safety
-    /// As for [`PlaneSumming::part`].
-    #[target_feature(enable = "avx2,fma")]
-    pub(super) unsafe fn avx2(run: &PlaneSumming<'_>, part: &PlanePart) {
-        // SAFETY: guaranteed by the caller.
-        unsafe { run.all::<__m256>(part) }
-    }
 }

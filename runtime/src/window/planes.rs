@@ -7,9 +7,9 @@
 
 #![allow(clippy::needless_range_loop, reason = "loops of constant length are unrolled, and arrays become registers")]
 
-use super::partial::Partial;
+use super::partial::{OnPartial, Partial, on_rows};
 use crate::KernelError;
-use crate::vector::{Eight, Isa};
+use crate::vector::Isa;
 use crate::workers::{DisjointWriter, Workers};
 use std::ops::Range;
 
@@ -185,7 +185,7 @@ impl Planes<'_> {
         let run = PlaneComputation { planes: *self, channels, places: &places, c: DisjointWriter::new(c) };
         workers.share(threads, shape.parts(planes / channels.max(1), channels, threads), |part| {
             // SAFETY: sizes were checked above, each band of a plane belongs to one part, and `isa` is supported.
-            unsafe { run.part(isa, part) }
+            unsafe { on_rows(isa, shape.columns.outputs as usize, BandComputation { run: &run, part }) }
         });
         Ok(())
     }
@@ -206,6 +206,20 @@ struct PlaneComputation<'a> {
     /// Distance of each row of a plane of the image from its first.
     places: &'a [usize],
     c: DisjointWriter<f32>,
+}
+
+/// The computation of a part.
+struct BandComputation<'r, 'a> {
+    run: &'r PlaneComputation<'a>,
+    part: PlaneBand,
+}
+
+impl OnPartial for BandComputation<'_, '_> {
+    #[inline(always)]
+    unsafe fn run<V: Partial>(self) {
+        // SAFETY: guaranteed by the caller.
+        unsafe { self.run.all::<V>(self.part) }
+    }
 }
 
 /// Columns of an output row that a vector holds. The last vectors of a row overlap if columns do not fill them.
@@ -255,33 +269,10 @@ impl<M: Copy> Chunk<M> {
 }
 
 impl PlaneComputation<'_> {
-    /// Computes a part. Vectors are at most as wide as needed for a row.
-    ///
-    /// # Safety
-    /// The machine has `isa`, sizes fit, and the caller has exclusive access to this part of the result.
-    unsafe fn part(&self, isa: Isa, part: PlaneBand) {
-        let is_wide = self.planes.shape.columns.outputs > 8;
-        // SAFETY: guaranteed by the caller; AVX2 is detected where it is used instead of AVX-512.
-        unsafe {
-            match isa {
-                #[cfg(target_arch = "x86_64")]
-                Isa::Avx512 if is_wide || !Isa::Avx2.is_supported() => x86::avx512(self, part),
-                #[cfg(target_arch = "x86_64")]
-                Isa::Avx512 | Isa::Avx2 => x86::avx2(self, part),
-                #[cfg(target_arch = "aarch64")]
-                Isa::Neon => self.all::<std::arch::aarch64::float32x4_t>(part),
-                _ => {
-                    let _ = is_wide;
-                    self.all::<Eight>(part);
-                }
-            }
-        }
-    }
-
     /// Computes a part.
     ///
     /// # Safety
-    /// As for [`part`](Run::part), and the machine has the vectors.
+    /// The machine has the vectors, sizes fit, and the caller has exclusive access to this part of the result.
     #[inline(always)]
     unsafe fn all<V: Partial>(&self, PlaneBand { image, band, channels }: PlaneBand) {
         let shape = self.planes.shape;
@@ -613,31 +604,5 @@ impl Plane<'_, '_> {
                 ChunkEpilogue::<V>::new(self, chunk).store(row, sum);
             }
         }
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-mod x86 {
-    use super::{PlaneBand, PlaneComputation};
-    use std::arch::x86_64::{__m256, __m512};
-
-    /// Computes a part with AVX-512.
-    ///
-    /// # Safety
-    /// As for [`PlaneComputation::part`].
-    #[target_feature(enable = "avx512f")]
-    pub(super) unsafe fn avx512(run: &PlaneComputation<'_>, part: PlaneBand) {
-        // SAFETY: guaranteed by the caller.
-        unsafe { run.all::<__m512>(part) }
-    }
-
-    /// Computes a part with AVX2.
-    ///
-    /// # Safety
-    /// As for [`PlaneComputation::part`].
-    #[target_feature(enable = "avx2,fma")]
-    pub(super) unsafe fn avx2(run: &PlaneComputation<'_>, part: PlaneBand) {
-        // SAFETY: guaranteed by the caller.
-        unsafe { run.all::<__m256>(part) }
     }
 }

@@ -47,9 +47,9 @@ const LAST: &[&OpInfo] = &[
 ];
 
 impl LayoutForms {
-    /// Returns the forms of an op, and their costs. A depthwise convolution has two in a block with sparse ones: what it gains by channels first in
-    /// others is less than its price is exact.
-    pub(super) fn of(m: &mut Module, op: Op, costs: &TargetPrices, is_sparse: bool) -> Option<LayoutForms> {
+    /// Returns the forms of an op, and their costs. A depthwise convolution has two in a block with sparse ones only: the error of its prices
+    /// exceeds the gain in others.
+    pub(super) fn of(m: &mut Module, op: Op, costs: &TargetPrices, beside_sparse: bool) -> Option<LayoutForms> {
         let cost = |m: &Module, op: Op| costs.ops.of(m, op).min(MAX_COST);
         let info = [ConvOp::INFO, sparse::ConvOp::INFO].into_iter().find(|info| m.is_one_of(op, &[info]))?;
         if sparse::suits_conv(m, op) {
@@ -60,7 +60,7 @@ impl LayoutForms {
             let [first, last] = if is_sparse { [this, other_cost] } else { [other_cost, this] };
             return Some(LayoutForms { first, last, kind: FormKind::Sparse });
         }
-        let layout = channels_first(m, op, is_sparse)?;
+        let layout = channels_first(m, op, beside_sparse)?;
         let last = cost(m, op);
         m.set_attr(op, IMAGES, Some(layout));
         let first = cost(m, op);
@@ -110,13 +110,13 @@ fn other_form(m: &mut Module, op: Op, info: &OpInfo) -> Option<Op> {
     Builder::before(m, op).try_create(state).ok()
 }
 
-/// Most channels that a filter reads, and most filters of a group, in the form with channels first, if there are more of the others; and least
-/// extent of its rows.
+/// Maximum of the channels of a filter, or of the filters of a group, in the form with channels first.
 const FEW: i64 = 16;
+/// Minimum extent of rows in that form: its vectors hold neighbouring positions.
 const LEAST_ROW: i64 = 12;
 
 /// Returns the attribute of a convolution that has a form with channels first: a depthwise one, or one of few channels or filters.
-fn channels_first(m: &Module, op: Op, is_sparse: bool) -> Option<Attr> {
+fn channels_first(m: &Module, op: Op, beside_sparse: bool) -> Option<Attr> {
     let conv = ConvOp::cast(m, op)?;
     let extents = |v| m.ctx.static_shape(m.value_type(v));
     let (x, w) = (extents(conv.x(m))?, extents(conv.w(m))?);
@@ -126,6 +126,6 @@ fn channels_first(m: &Module, op: Op, is_sparse: bool) -> Option<Attr> {
     let is_row = x.last().is_some_and(|&width| width >= LEAST_ROW);
     let is_few = is_row && !is_depthwise && (w[1] <= FEW || w[0] / group as i64 <= FEW);
     let is_float = m.ctx.dtype(m.ctx.element_type(m.value_type(conv.x(m)))) == Some(DType::F32);
-    m.constant(conv.w(m)).filter(|_| (is_depthwise && is_sparse || is_few) && is_float)?;
+    m.constant(conv.w(m)).filter(|_| (is_depthwise && beside_sparse || is_few) && is_float)?;
     Some(letters.parse::<TiledLayout>().ok()?.to_attr(&m.ctx))
 }

@@ -39,8 +39,7 @@ pub const INFO: PassInfo = PassInfo {
 
 Generated code of a sparse convolution reads and writes images with channels first, a dense convolution or pool with channels last. A
 convolution of few channels or filters, or a depthwise one beside sparse ones, has a form for either: with channels first it gets the attribute
-`layout.images`.
-Elementwise ops and ops that move elements along axes take the layout of their operands; all others need channels first.
+`layout.images`. Elementwise ops and ops that move elements along axes take the layout of their operands; all others need channels first.
 
 The pass assigns a layout to each op, and with it the form of each convolution whose filters are mostly zeros, `sparse.conv` or
 `graph.conv`, at the least sum of the costs of ops and of the layout changes of values. A value is changed once for all of its readers. With
@@ -49,7 +48,7 @@ two layouts the optimum is a minimum cut. Where a value is changed before ops wi
 
 # Refuses
 
-Blocks stay as they are in which no convolution on floats has filters that are mostly zeros, or costs less with channels first.
+A block is unchanged unless a convolution on floats has filters that are mostly zeros, or costs less with channels first.
 
 # Cost
 

@@ -31,9 +31,9 @@ pub(super) fn assign(m: &mut Module, block: Block, costs: &TargetPrices) -> Opti
     let ops: Vec<Op> = m.block_ops(block).collect();
     let mut network = FlowNetwork::new();
     let mut nodes: IndexMap<Op, LayoutNode> = IndexMap::new();
-    let is_sparse = ops.iter().any(|&op| sparse::suits_conv(m, op));
+    let has_sparse = ops.iter().any(|&op| sparse::suits_conv(m, op));
     for op in ops {
-        if let Some(form) = LayoutForms::of(m, op, costs, is_sparse) {
+        if let Some(form) = LayoutForms::of(m, op, costs, has_sparse) {
             let node = network.add_node();
             network.connect([SOURCE, node], [form.last, 0]);
             network.connect([node, SINK], [form.first, 0]);

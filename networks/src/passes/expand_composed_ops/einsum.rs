@@ -3,15 +3,7 @@
 use super::{ComposedOp, known_product};
 use crate::graph::ReduceSumOp;
 use gradus_ir::{DYNAMIC, OpDecl, Refusal, Type, Value};
-use gradus_reference_kernels::Equation;
-
-/// The label of an axis.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum AxisLabel {
-    /// An axis of `...`, counted from the last one, so that they broadcast.
-    Hidden(usize),
-    Letter(char),
-}
+use gradus_reference_kernels::{AxisLabel, Equation};
 
 /// Emits the products of operands from left to right, each summed over the labels that neither the result nor a later operand has.
 pub(super) fn einsum(c: &mut ComposedOp<'_, '_>) -> Result<Vec<Value>, Refusal> {
@@ -19,8 +11,9 @@ pub(super) fn einsum(c: &mut ComposedOp<'_, '_>) -> Result<Vec<Value>, Refusal> 
     let ranks = operands.iter().map(|&v| Ok(c.shape(v)?.len())).collect::<Result<Vec<_>, Refusal>>()?;
     let ctx = c.e.ctx();
     let text = c.attr("equation").and_then(|attr| ctx.as_str(attr)).ok_or("no equation")?;
-    Equation::parse(text, &ranks).map_err(|_| Refusal::of_attr("equation", "an equation that is not defined"))?;
-    let (terms, output) = labels(text, &ranks);
+    let equation = Equation::parse(text, &ranks);
+    let equation = equation.map_err(|_| Refusal::of_attr("equation", "an equation that is not defined"))?;
+    let (terms, output) = (equation.inputs(), equation.output());
     let has_diagonal = |term: &Vec<AxisLabel>| term.iter().enumerate().any(|(i, label)| term[..i].contains(label));
     if terms.iter().any(has_diagonal) {
         return Err(Refusal::of_attr("equation", "a diagonal"));
@@ -28,52 +21,16 @@ pub(super) fn einsum(c: &mut ComposedOp<'_, '_>) -> Result<Vec<Value>, Refusal> 
     if operands.first().is_none_or(|&v| c.e.elem_of(v) == Type::I1) {
         return Err("elements that are no numbers".into());
     }
-    let mut factors = operands.into_iter().zip(terms).map(|(value, labels)| LabeledValue { value, labels });
+    let mut factors =
+        operands.into_iter().zip(terms).map(|(value, labels)| LabeledValue { value, labels: labels.clone() });
     let mut product = factors.next().ok_or("no operand")?;
     let later: Vec<LabeledValue> = factors.collect();
     for (i, next) in later.iter().enumerate() {
         let is_wanted = |l: &AxisLabel| output.contains(l) || later[i + 1..].iter().any(|f| f.labels.contains(l));
-        product = Contraction::of(c, product, next.clone(), is_wanted).emit(c)?;
+        product = LabeledProduct::of(c, product, next.clone(), is_wanted).emit(c)?;
     }
     let sum = product.summed(c, |label| output.contains(label));
-    Ok(vec![sum.ordered(c, &output)])
-}
-
-/// Returns the labels of each operand and of the result of a valid equation.
-fn labels(text: &str, ranks: &[usize]) -> (Vec<Vec<AxisLabel>>, Vec<AxisLabel>) {
-    let text: String = text.chars().filter(|c| *c != ' ').collect();
-    let (left, right) = text.split_once("->").map_or((text.as_str(), None), |(left, right)| (left, Some(right)));
-    let num_hidden = |(term, &rank): (&str, &usize)| {
-        let letters = term.replacen("...", "", 1).chars().count();
-        if term.contains("...") { rank.saturating_sub(letters) } else { 0 }
-    };
-    let hidden: Vec<usize> = left.split(',').zip(ranks).map(num_hidden).collect();
-    let terms: Vec<Vec<AxisLabel>> = left.split(',').zip(&hidden).map(|(term, &n)| labels_of(term, n)).collect();
-    let most = hidden.iter().copied().max().unwrap_or(0);
-    if let Some(right) = right {
-        return (terms, labels_of(right, most));
-    }
-    // The axes of `...`, then the letters that occur once.
-    let all = terms.concat();
-    let is_once = |label: &&AxisLabel| {
-        matches!(label, AxisLabel::Letter(_)) && all.iter().filter(|other| other == label).count() == 1
-    };
-    let mut once: Vec<AxisLabel> = all.iter().filter(is_once).copied().collect();
-    once.sort_unstable();
-    let output = [labels_of("...", most), once].concat();
-    (terms, output)
-}
-
-/// Returns the labels of a term in which `...` stands for `hidden` axes.
-fn labels_of(term: &str, hidden: usize) -> Vec<AxisLabel> {
-    let letters = |text: &str| text.chars().map(AxisLabel::Letter).collect::<Vec<_>>();
-    match term.split_once("...") {
-        Some((before, after)) => {
-            let dots = (0..hidden).rev().map(AxisLabel::Hidden).collect();
-            [letters(before), dots, letters(after)].concat()
-        }
-        None => letters(term),
-    }
+    Ok(vec![sum.ordered(c, output)])
 }
 
 /// A tensor with a label for each axis.
@@ -115,7 +72,7 @@ impl LabeledValue {
 }
 
 /// The product of two tensors, by the roles of their labels.
-struct Contraction {
+struct LabeledProduct {
     left: LabeledValue,
     right: LabeledValue,
     /// Labels of both operands and of the result.
@@ -128,20 +85,20 @@ struct Contraction {
     columns: Vec<AxisLabel>,
 }
 
-impl Contraction {
+impl LabeledProduct {
     /// Emits the sums of each operand by itself.
     fn of(
         c: &mut ComposedOp<'_, '_>,
         left: LabeledValue,
         right: LabeledValue,
         is_wanted: impl Fn(&AxisLabel) -> bool,
-    ) -> Contraction {
+    ) -> LabeledProduct {
         let left = left.summed(c, |l| is_wanted(l) || right.labels.contains(l));
         let right = right.summed(c, |l| is_wanted(l) || left.labels.contains(l));
         let (both, rows): (Vec<_>, Vec<_>) = left.labels.iter().partition(|l| right.labels.contains(l));
         let (batch, inner) = both.into_iter().partition(is_wanted);
         let columns = right.labels.iter().copied().filter(|l| !left.labels.contains(l)).collect();
-        Contraction { left, right, batch, inner, rows, columns }
+        LabeledProduct { left, right, batch, inner, rows, columns }
     }
 
     fn emit(self, c: &mut ComposedOp<'_, '_>) -> Result<LabeledValue, Refusal> {

@@ -57,7 +57,7 @@ pub(super) fn images(c: &mut ComposedOp<'_, '_>) -> Result<Vec<Value>, Refusal> 
         }
         _ => {
             let powers = powers(c, x, p)?;
-            let sum = if axes.is_empty() { powers } else { c.e.reduce(ReduceSumOp::INFO, powers, &axes) };
+            let sum = c.e.reduce(ReduceSumOp::INFO, powers, &axes);
             root(c, sum, p)
         }
     };

@@ -10,32 +10,29 @@ use crate::cpu::rows::add_multiples;
 use crate::gemm::Isa;
 use crate::vector::{Element, Floats, Loops, MultiplyAdd, OnVectors, run_widest};
 
-/// Maximum number of queries, and number of those for which a key is read once.
-pub(super) const FEW: usize = 16;
-const TOGETHER: usize = 4;
+/// Maximum number of queries: a key is read once for all.
+pub(super) const FEW: usize = 4;
 
 impl AttentionPlan {
     /// Computes a few queries.
     pub(super) fn few(&self, inputs: &Inputs<'_>, work: &mut Work<'_>) {
-        let keys = self.keys.shape()[2];
-        let mut scores = vec![0.0; keys * TOGETHER];
-        let head = [work.batch, work.head];
-        for rows in work.rows.chunks_mut(TOGETHER) {
-            let at = |row: &OutputRow<'_>| [work.batch, row.0, row.1];
-            let queries: Vec<&[f32]> = rows.iter().map(|row| self.queries.row(&inputs.queries, at(row))).collect();
-            let work = Scores { plan: self, inputs, head, queries: &queries, scores: &mut scores };
-            // SAFETY: the extension is that of this machine; the work requires nothing else.
-            unsafe { f32::run(f32::filled(Isa::best(), self.queries.shape[3]), work) };
-            for (row, scores) in rows.iter_mut().zip(scores.chunks_mut(keys)) {
-                let mask = &self.mask.row(inputs.data, inputs.mask.as_deref(), at(row));
-                run_widest(WeightedValues { plan: self, inputs, head, mask, scores, out: row.2 });
-            }
+        let Work { batch, head, rows } = work;
+        let (keys, head) = (self.keys.shape()[2], [*batch, *head]);
+        let at = |row: &OutputRow<'_>| [*batch, row.0, row.1];
+        let queries: Vec<&[f32]> = rows.iter().map(|row| self.queries.row(&inputs.queries, at(row))).collect();
+        let mut scores = vec![0.0; keys * queries.len()];
+        let work = KeyScores { plan: self, inputs, head, queries: &queries, scores: &mut scores };
+        // SAFETY: the extension is that of this machine; the work requires nothing else.
+        unsafe { f32::run(f32::filled(Isa::best(), self.queries.shape[3]), work) };
+        for (row, scores) in rows.iter_mut().zip(scores.chunks_mut(keys)) {
+            let mask = &self.mask.row(inputs.data, inputs.mask.as_deref(), at(row));
+            run_widest(WeightedValues { plan: self, inputs, head, mask, scores, out: row.2 });
         }
     }
 }
 
-/// The scores of all keys for queries that are computed together.
-struct Scores<'a> {
+/// The scores of all keys for the queries.
+struct KeyScores<'a> {
     plan: &'a AttentionPlan,
     inputs: &'a Inputs<'a>,
     /// Batch and head of the keys.
@@ -44,10 +41,10 @@ struct Scores<'a> {
     scores: &'a mut [f32],
 }
 
-impl OnVectors<f32> for Scores<'_> {
+impl OnVectors<f32> for KeyScores<'_> {
     #[inline(always)]
     unsafe fn run<V: Floats<Element = f32>>(self) {
-        let Scores { plan, inputs, head: [batch, head], queries, scores } = self;
+        let KeyScores { plan, inputs, head: [batch, head], queries, scores } = self;
         let (keys, count) = (Inputs::pair(&inputs.keys), plan.keys.shape()[2]);
         for i in 0..count {
             let key = plan.keys.row(keys, [batch, head, i]);
@@ -56,7 +53,7 @@ impl OnVectors<f32> for Scores<'_> {
             unsafe {
                 match *queries {
                     [a, b, c, d] => {
-                        let sums = dots::<V, TOGETHER>(key, [a, b, c, d]);
+                        let sums = dots::<V, FEW>(key, [a, b, c, d]);
                         sums.into_iter().enumerate().for_each(|(j, sum)| set(j, sum));
                     }
                     _ => {

@@ -1,6 +1,6 @@
 //! Gates and states of a time step, from the sums of products.
 
-use super::super::function::{exp, tanh};
+use super::super::function::{logistic_pair, tanh};
 use crate::vector::{Loops, MultiplyAdd, run_widest};
 use gradus_reference_kernels::RecurrentCell;
 
@@ -183,7 +183,7 @@ impl CellFunctions {
         match self.activations[i] {
             ActivationKind::Sigmoid => {
                 for (x, rest) in x.iter_mut().zip(&mut rest) {
-                    (*x, *rest) = logistic::<M>(*x);
+                    (*x, *rest) = logistic_pair::<M>(*x);
                 }
             }
             ActivationKind::Tanh => {
@@ -201,15 +201,6 @@ impl CellFunctions {
         }
         (x, rest)
     }
-}
-
-/// Computes the logistic functions of x and of -x without overflow.
-#[inline(always)]
-fn logistic<M: MultiplyAdd>(x: f32) -> (f32, f32) {
-    let e = exp::<M>(-x.abs());
-    let low = e / (1.0 + e);
-    let high = 1.0 - low;
-    if x < 0.0 { (low, high) } else { (high, low) }
 }
 
 /// Returns the elements from `first` on: those of a block, or half of it and zeros if there are no more.
