@@ -5,7 +5,7 @@ use crate::narrowing::{Narrowing, Versions, float_kind, has_doubles, precision};
 use crate::options::{Floats, Options};
 use crate::outcome::{Outcome, Relation, Runner};
 use crate::rounding::greatest;
-use crate::seen::{Same, refines_by};
+use crate::seen::{Same, numbers_of, refines_by};
 use crate::tolerance::{Numbers, Places, largest};
 use crate::transformed::Transformed;
 use crate::wide::{WidenedFunction, widened_input};
@@ -23,6 +23,8 @@ const SUBNORMAL: f64 = 1.0 / (1_u128 << 127) as f64 / (1 << 18) as f64;
 
 /// Relative perturbation of inputs that measures the conditioning of results.
 const SHAKE: f64 = 1e-12;
+/// Relative perturbation by roundings of `f64`.
+const ROUNDINGS: f64 = 1.0 / (1_u64 << 50) as f64;
 /// Relative tolerance of [`Floats::Algebra`].
 const ALGEBRA: f64 = 1e-9;
 /// Relative perturbations of the operands of ops that find the quantized results near the middle of two steps. The larger ones
@@ -105,6 +107,7 @@ impl<'m> Judge<'m> {
             Relation::Differs
                 if follows(before, after, &others, STEPS[0])
                     || is_special()
+                    || self.lacks_range(input, before, after)
                     || self.depends_on_signs_of_zeros(input, before, after) =>
             {
                 Relation::Close
@@ -125,6 +128,24 @@ impl<'m> Judge<'m> {
         let is_near = |known: KnownTolerances| is_near(before, after, &known.tolerances, about_the_same_or_special);
         after.relation_by(before, any_floats) == Relation::Refines
             && self.tolerances(input, before, after, CONFIRMATIONS).is_none_or(is_near)
+    }
+
+    /// Whether the transformed function may differ as the type of one of its values lacks the range: its version in `f64`, if there is one, does not
+    /// differ.
+    fn lacks_range(&self, input: &Input, before: &Outcome, after: &Outcome) -> bool {
+        let leaves = || {
+            let flag = AtomicBool::new(false);
+            let (old, new) = ((self.before.m, self.before.op), (self.after.m, self.after.op));
+            let after = Transformed::new(old, new, &self.options);
+            after.is_ok_and(|after| after.noticing_range(&flag).run(input).is_some()) && flag.into_inner()
+        };
+        let is_near = |known: KnownTolerances| {
+            let wide = self.run_after_wide(input);
+            wide.is_none_or(|wide| is_near(before, &wide, &known.tolerances, same_if_finite))
+        };
+        after.relation_by(before, any_floats) == Relation::Refines
+            && leaves()
+            && self.tolerances(input, before, after, CONFIRMATIONS).is_some_and(is_near)
     }
 
     fn has_special_constants(&self) -> bool {
@@ -196,6 +217,19 @@ impl<'m> Judge<'m> {
         is_exact(self.before.run_wide(input, &self.options), before)
             && is_exact(self.run_after_wide(input), after)
             && !(differs_otherwise && self.are_ties(input, before, after, SHAKES))
+            && !self.are_roundings_of_doubles(input, before, after)
+    }
+
+    /// Whether numbers that differ do so by no more than roundings of `f64`, such as a sum that cancels.
+    fn are_roundings_of_doubles(&self, input: &Input, before: &Outcome, after: &Outcome) -> bool {
+        let changes = |wide| self.changes(input, &wide, ROUNDINGS, SHAKES, true);
+        let Some([of_inputs, of_operands]) = self.before.run_wide(input, &self.options).and_then(changes) else {
+            return false;
+        };
+        let sums = |(a, b): (&Vec<f64>, &Vec<f64>)| a.iter().zip(b).map(|(a, b)| UNITS * (a + b)).collect();
+        let tolerances: Vec<Vec<f64>> = of_inputs.iter().zip(&of_operands).map(sums).collect();
+        after.relation_by(before, any_floats) == Relation::Refines
+            && is_near(before, after, &tolerances, same_if_finite)
     }
 
     /// Whether each number that differs also does so with other signs of zeros: real numbers have one zero.
@@ -241,7 +275,8 @@ impl<'m> Judge<'m> {
         if input.floats == Floats::Algebra {
             let [of_inputs, of_operands] = self.changes(input, before, SHAKE, runs, false)?;
             let scaled = |(i, want): (usize, &Vec<Option<f64>>)| {
-                let numbers = Numbers { want, changes: &of_inputs[i], spread: &of_operands[i], by: SHAKE };
+                let numbers =
+                    Numbers { want, changes: &of_inputs[i], spread: &of_operands[i], by: SHAKE, are_rounded: false };
                 numbers.magnitudes().into_iter().map(|size| ALGEBRA * size).collect()
             };
             let tolerances = have.iter().enumerate().map(scaled).collect();
@@ -259,7 +294,8 @@ impl<'m> Judge<'m> {
         let narrow: Vec<Places> = narrow.iter().map(Outcome::floats).collect();
         let mut known = KnownTolerances::default();
         for (i, want) in want.iter().enumerate() {
-            let numbers = Numbers { want, changes: &of_inputs[i], spread: &of_operands[i], by };
+            let (changes, spread) = (&of_inputs[i], &of_operands[i]);
+            let numbers = Numbers { want, changes, spread, by, are_rounded: !is_wide };
             let rounded: Vec<&[Option<f64>]> = [&have].into_iter().chain(&narrow).map(|run| &run[i][..]).collect();
             known.tolerances.push(numbers.tolerances(&rounded, self.narrowing));
             known.vanishes |= self.narrowing.kind.is_some()
@@ -408,11 +444,7 @@ fn has_special_constants(m: &Module) -> bool {
     let constants = values.filter_map(|value| Some((float_kind(m, value)?, m.ctx.attr_datum(m.constant(value)?)?)));
     constants.into_iter().any(|(kind, datum)| {
         let most = greatest(kind) / 1024.0;
-        let is_special = |number: f64| number.is_nan() || number.abs() >= most;
-        match datum {
-            Datum::Float(number) => is_special(number),
-            other => other.masked().is_some_and(|(tensor, _)| tensor.to_f64().into_iter().any(is_special)),
-        }
+        numbers_of(&datum).into_iter().any(|number| number.is_nan() || number.abs() >= most)
     })
 }
 

@@ -4,7 +4,7 @@ use crate::event::{Events, ExternalCall};
 use crate::input::{Input, map_elements};
 use crate::options::Options;
 use crate::rounding::RandomRounding;
-use crate::seen::{Same, Seen, all_refine, floats_of, holds, same_bits};
+use crate::seen::{Same, Seen, all_refine, floats_of, has_subnormal, holds, numbers_of, same_bits};
 use crate::signature::result_types;
 use gradus_interp::{Interpreter, IterationOrder};
 use gradus_ir::eval::{Datum, Trap, eval_op};
@@ -161,6 +161,19 @@ impl<'m> Runner<'m> {
         self.interpreter = self.interpreter.with_evaluation(Box::new(move |_, operands| {
             flag.fetch_or(operands.iter().any(Datum::has_poison), Ordering::Relaxed);
             None
+        }));
+        self
+    }
+
+    /// Sets a flag when numbers leave the range of their type: when an evaluated op has more results that are infinite, or not a number, than
+    /// operands, or a subnormal one.
+    pub(crate) fn noticing_range(mut self, flag: &'m AtomicBool) -> Self {
+        let count = |data: &[Datum]| data.iter().flat_map(numbers_of).filter(|number| !number.is_finite()).count();
+        self.interpreter = self.interpreter.with_evaluation(Box::new(move |args, operands| {
+            let results = eval_op(args, operands);
+            let leaves = |results: &Vec<Datum>| count(results) > count(operands) || results.iter().any(has_subnormal);
+            flag.fetch_or(results.as_ref().is_ok_and(leaves), Ordering::Relaxed);
+            Some(results)
         }));
         self
     }

@@ -102,6 +102,26 @@ pub(crate) fn floats_of(data: &[Datum]) -> Vec<Option<f64>> {
     data.iter().map(float).collect()
 }
 
+/// Returns a number, or the elements of a tensor or vector of numbers.
+pub(crate) fn numbers_of(datum: &Datum) -> Vec<f64> {
+    match datum {
+        Datum::Float(number) => vec![*number],
+        other => other.masked().map_or_else(Vec::new, |(tensor, _)| tensor.to_f64()),
+    }
+}
+
+/// Whether an element of a tensor or vector of floats is subnormal.
+pub(crate) fn has_subnormal(datum: &Datum) -> bool {
+    datum.masked().is_some_and(|(tensor, _)| {
+        let least = match tensor.dtype() {
+            DType::F16 => f64::exp2(-14.0),
+            DType::F32 | DType::BF16 => f64::from(f32::MIN_POSITIVE),
+            _ => return false,
+        };
+        tensor.to_f64().into_iter().any(|number| number != 0.0 && number.abs() < least)
+    })
+}
+
 pub(crate) fn all_refine(before: &[Datum], after: &[Datum], same: Same) -> bool {
     before.len() == after.len() && before.iter().zip(after).all(|(before, after)| refines_by(before, after, same))
 }

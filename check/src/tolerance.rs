@@ -24,6 +24,8 @@ pub(crate) struct Numbers<'a> {
     pub(crate) spread: &'a [f64],
     /// The relative size of the perturbations.
     pub(crate) by: f64,
+    /// Whether the correct numbers are rounded themselves: their errors are not known, and may be those that perturbed operands cause.
+    pub(crate) are_rounded: bool,
 }
 
 impl Numbers<'_> {
@@ -52,7 +54,8 @@ impl Numbers<'_> {
         let tolerance = |i: usize| {
             let (size, want) = (magnitudes[i], self.want[i].map_or(0.0, f64::abs));
             let measured = SLACK * errors[i].max(relative * size) + self.by * want;
-            let bound = measured.max(SLACK * self.changes[i]) + narrow * size + narrowing.absolute;
+            let unknown = if self.are_rounded { self.spread[i] } else { 0.0 };
+            let bound = measured.max(SLACK * self.changes[i]).max(unknown) + narrow * size + narrowing.absolute;
             // The narrower type may not hold what is infinite in `f64`.
             if bound.is_nan() { f64::INFINITY } else { bound }
         };

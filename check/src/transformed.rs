@@ -7,6 +7,7 @@ use crate::signature::function_parts;
 use crate::translation::Translation;
 use gradus_interp::IterationOrder;
 use gradus_ir::{Module, Op};
+use std::sync::atomic::AtomicBool;
 
 /// A transformed function. It runs on inputs of the original, and its outcomes are read as those of the original.
 pub(crate) struct Transformed<'m> {
@@ -28,6 +29,12 @@ impl<'m> Transformed<'m> {
         let translation = if old == types { None } else { Some(Translation::new(&m.ctx, old, types)?) };
         let runner = Runner::new(after, options).with_calls_of(m);
         Ok(Transformed { m: after, op: new, runner, translation })
+    }
+
+    /// Sets a flag when numbers leave the range of their type.
+    pub(crate) fn noticing_range(mut self, flag: &'m AtomicBool) -> Self {
+        self.runner = self.runner.noticing_range(flag);
+        self
     }
 
     /// Sets the order of the iterations of parallel loops.

@@ -71,6 +71,8 @@ types! {
     INT_OR_INDEX = "signless integer or index", signless_or_index;
     /// Tensors of any element type.
     TENSOR = "tensor of any type values", tensor;
+    /// Tensors of anything but booleans.
+    NUMBER_TENSOR = "tensor of numbers", |c, t| tensor_of(c, t, |_, e| e != Type::I1);
     /// Tensors of floats.
     FLOAT_TENSOR = "tensor of floating-point values", |c, t| tensor_of(c, t, float);
     /// Tensors of integers of any signedness.

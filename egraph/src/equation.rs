@@ -85,6 +85,10 @@ impl Equations {
         if left.ops.iter().any(promises) {
             return Some("a matched op has flags such as 'nsw', whose violation yields poison");
         }
+        let poisons = |side: &EquationSide<'_>| side.ops.iter().filter(|op| may_poison(ctx, op.name)).count();
+        if poisons(&left) > poisons(&right) {
+            return Some("it drops an op whose result may be poison, as that of a bitcast of NaN");
+        }
         let chooses = |side: &EquationSide<'_>| side.ops.iter().filter(|op| is_lazy(ctx, op.name)).count();
         if chooses(&right) > chooses(&left) {
             return Some("it selects among values, not all of which need be defined");
@@ -96,6 +100,11 @@ impl Equations {
 /// Whether an op may be defined although an operand is poison.
 fn is_lazy(ctx: &Context, name: OpName) -> bool {
     ctx.op_info(name).is_none_or(|info| info.eval.is_none() || info.exec.is_some())
+}
+
+/// Whether the result of an op may be poison though operands and attributes are as they should be.
+fn may_poison(ctx: &Context, name: OpName) -> bool {
+    ctx.op_info(name).is_some_and(|info| info.traits.has(Traits::MAY_POISON))
 }
 
 fn specs(ctx: &Context, name: OpName) -> Vec<Spec> {

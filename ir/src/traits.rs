@@ -89,6 +89,9 @@ traits! {
     /// Machine code, or a call of it. The values of its regions are registers, which each block has as arguments of its own, so blocks are
     /// not merged and arguments not replaced. Its meaning is that of bytes: there is no version for other element types.
     MACHINE_CODE = 32,
+    /// Its result may be poison though the operands are not and attributes promise nothing, as that of a bitcast of NaN. Rules that drop it
+    /// refine, but are no equations.
+    MAY_POISON = 33,
     /// The result groups that are not single results have one size: it follows from the number of results.
     SAME_VARIADIC_RESULT_SIZE = 29,
 }

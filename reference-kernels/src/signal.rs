@@ -7,7 +7,7 @@ use crate::movement::{around, slice};
 use crate::shape::{checked_elements, normalize_axis};
 use gradus_ir::Violation;
 use gradus_ir::tensor::{DType, Tensor};
-use std::f64::consts::TAU;
+use std::f64::consts::{FRAC_PI_2, TAU};
 
 /// Coefficients of a generalized cosine window.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -61,6 +61,19 @@ pub fn dft_dims(input: &[usize], attrs: &DftAttrs) -> Result<(Vec<usize>, usize)
     Ok((shape, length))
 }
 
+/// Returns sine and cosine of `n` equal parts of a turn, exact at quarters of a turn.
+pub fn sines_and_cosines(n: usize) -> impl Iterator<Item = (f64, f64)> {
+    (0..n).map(move |i| {
+        let (sin, cos) = (FRAC_PI_2 * (4 * i % n) as f64 / n as f64).sin_cos();
+        match 4 * i / n {
+            0 => (sin, cos),
+            1 => (cos, -sin),
+            2 => (-sin, -cos),
+            _ => (-cos, sin),
+        }
+    })
+}
+
 /// `DFT` (17, 20): the discrete Fourier transform along an axis of real or complex numbers; the last axis holds real
 /// and imaginary parts.
 pub fn dft(x: &Tensor, attrs: &DftAttrs) -> KernelResult {
@@ -70,12 +83,9 @@ pub fn dft(x: &Tensor, attrs: &DftAttrs) -> KernelResult {
     let (outer, inner) = around(x.shape(), axis);
     let (lanes, bins, out_parts) = (inner / parts.max(1), shape[axis], shape[x.rank() - 1]);
     let (data, mut out) = (x.to_f64(), vec![0.0; checked_elements(&shape)?]);
-    // Shared by all lanes, and exact at multiples of a quarter turn.
-    let turn = |i: usize| {
-        let (sin, cos) = (TAU * i as f64 / length as f64).sin_cos();
-        (if attrs.inverse { sin } else { -sin }, cos)
-    };
-    let turns: Vec<(f64, f64)> = (0..length).map(turn).collect();
+    // Shared by all lanes.
+    let turns: Vec<(f64, f64)> =
+        sines_and_cosines(length).map(|(sin, cos)| (if attrs.inverse { sin } else { -sin }, cos)).collect();
     let element = |o: usize, lane: usize, n: usize| -> (f64, f64) {
         // The omitted half is the conjugate of the other.
         let mirrored = attrs.inverse && attrs.onesided && n > length / 2;

@@ -1,5 +1,6 @@
 //! The runtime: kernels of this machine, machine code, plans that run programs by them, and files of programs and tables.
 
+mod activation;
 mod aligned_bytes;
 pub mod artifact;
 pub mod code;
@@ -15,4 +16,5 @@ mod vector;
 pub mod window;
 pub mod workers;
 
+pub use activation::Activation;
 pub use kernel_error::KernelError;

@@ -167,11 +167,11 @@ impl Numbers {
         (lanes / few).clamp(1, self.max_idle)
     }
 
-    /// Returns a convolution of images with channels last as it is computed: filters fill whole lines. Runs of few channels that fill no vector take
-    /// longer, as if there were more products.
+    /// Returns a convolution of images with channels last as it is computed: filters fill whole lines. Runs of few channels that are no multiple of
+    /// a fourth of a line take longer, as if there were more products.
     fn of_image(&self, c: &Contraction) -> Contraction {
         let lanes = self.line_elements();
-        let is_odd = c.channels < lanes && !c.channels.is_multiple_of(lanes / 2);
+        let is_odd = c.channels < lanes && !c.channels.is_multiple_of(lanes / 4);
         let depth = c.depth.saturating_mul(if is_odd { self.odd_channels } else { 1 });
         Contraction { rows: c.rows.next_multiple_of(lanes), depth, ..*c }
     }

@@ -21,11 +21,11 @@ pub const ROUNDING: AttrKind = AttrKind {
 };
 
 macro_rules! casts {
-    ($($Op:ident $name:literal $doc:literal $from:ident -> $to:ident, $fold:path, $verify:path, $key:ident = $meaning:path;)*) => { $(
+    ($($Op:ident $name:literal $doc:literal $from:ident -> $to:ident, $fold:path, $verify:path, $key:ident = $meaning:path $(, $more:ident)?;)*) => { $(
         #[doc = $doc]
         #[op(
             $name,
-            traits = Traits::ELEMENTWISE,
+            traits = Traits::ELEMENTWISE$(.and(Traits::$more))?,
             fold = $fold,
             verify = $verify,
             $key = $meaning,
@@ -50,7 +50,7 @@ casts! {
     FPToSIOp "arith.fptosi" "Converts a float to a signed integer, rounding toward zero; poison if the result does not fit.\n\n```mlir\n%0 = arith.fptosi %a : f32 to i32\n```" FLOAT_LIKE -> SIGNLESS_INT_LIKE, no_fold, alike, scalar = fptosi;
     IndexCastOp "arith.index_cast" "Converts between index and an integer: sign extension or truncation.\n\n```mlir\n%0 = arith.index_cast %a : i32 to index\n```" INT_OR_INDEX_LIKE -> INT_OR_INDEX_LIKE, no_fold, index_and_integer, scalar = index_cast;
     IndexCastUIOp "arith.index_castui" "Converts between index and an integer: zero extension or truncation.\n\n```mlir\n%0 = arith.index_castui %a : i32 to index\n```" INT_OR_INDEX_LIKE -> INT_OR_INDEX_LIKE, no_fold, index_and_integer, scalar = extui;
-    BitcastOp "arith.bitcast" "Reinterprets the bits as a type of the same width.\n\n```mlir\n%0 = arith.bitcast %a : f32 to i32\n```" ANY -> ANY, fold_bitcast, same_width, eval = bitcast;
+    BitcastOp "arith.bitcast" "Reinterprets the bits as a type of the same width; poison for a NaN of another type.\n\n```mlir\n%0 = arith.bitcast %a : f32 to i32\n```" ANY -> ANY, fold_bitcast, same_width, eval = bitcast, MAY_POISON;
 }
 
 /// Extends a float to a wider type. Exact.
@@ -310,10 +310,33 @@ fn convert_float(args: &OpArgs<'_>) -> Result<Scalar, Trap> {
 }
 
 fn truncf(args: &OpArgs<'_>) -> Result<Scalar, Trap> {
-    if args.int("roundingmode").is_some_and(|mode| mode != 0) {
-        return Err(Trap::unsupported("rounding modes other than to nearest even"));
+    let ctx = args.ctx();
+    let (mode, elem) = (args.int("roundingmode").unwrap_or(0), ctx.element_type(args.result_types[0]));
+    match ctx.float_kind(elem) {
+        Some(kind) if mode != 0 => floats(args, move |x| Some(rounded_by(mode, kind, x[0]))),
+        _ => convert_float(args),
     }
-    convert_float(args)
+}
+
+/// Rounds to a format in a direction: 1 down, 2 up, 3 to zero, 4 to the nearest number, away from zero between two.
+fn rounded_by(mode: i64, kind: FloatKind, x: f64) -> f64 {
+    let (size, nearest) = (x.abs(), round_to(kind, x.abs()));
+    if !nearest.is_finite() && !size.is_finite() || nearest == size {
+        return round_to(kind, x);
+    }
+    // Magnitudes are in the order of their encodings.
+    let code = from_f64(kind, nearest);
+    let other = if nearest < size { code.checked_add(1) } else { code.checked_sub(1) };
+    let other = other.map(|code| to_f64(kind, code)).filter(|other| !other.is_nan()).unwrap_or(nearest);
+    let (low, high) = (nearest.min(other), nearest.max(other));
+    let is_away = match mode {
+        1 => x < 0.0,
+        2 => x > 0.0,
+        3 => false,
+        _ if size - low == high - size => true,
+        _ => nearest == high,
+    };
+    (if is_away { high } else { low }).copysign(x)
 }
 
 fn bitcast(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {

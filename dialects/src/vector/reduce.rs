@@ -180,6 +180,15 @@ pub(super) fn kind_at_run_time(args: &OpArgs<'_>, ty: Type) -> String {
     if float && (kind == "add" || kind == "mul") { kind + "f" } else { kind }
 }
 
+/// Whether the verifier accepts a kind, as that of MLIR does, which combines no numbers of a type.
+fn has_no_meaning(ctx: &Context, kind: &str, ty: Type) -> bool {
+    !is_supported(
+        ctx,
+        kind.strip_suffix('f').filter(|kind| ["add", "mul"].contains(kind)).unwrap_or(kind),
+        ctx.element_type(ty),
+    )
+}
+
 /// Returns the fast-math flags, whose violation yields poison.
 fn fastmath_flags(args: &OpArgs<'_>) -> Attr {
     let ctx = args.ctx();
@@ -250,6 +259,9 @@ fn reduce_elements(args: &OpArgs<'_>, data: &[Datum], mask: Option<&[bool]>) -> 
     let source = stored(&data[0], from.iter().product())?;
     let mut sums = stored(&data[1], out.iter().product())?;
     let (kind, elem) = (kind_at_run_time(args, ty), ctx.element_type(ty));
+    if has_no_meaning(ctx, &kind, ty) {
+        return Ok(vec![ctx.poison_of(ty)]);
+    }
     let dims = args.ints("reduction_dims").unwrap_or_default();
     for (n, index) in data::indices(&from).enumerate().filter(|(n, _)| mask.is_none_or(|mask| mask[*n])) {
         let kept = index.into_iter().enumerate().filter(|(i, _)| !dims.contains(&(*i as i64))).map(|(_, at)| at);
@@ -261,11 +273,14 @@ fn reduce_elements(args: &OpArgs<'_>, data: &[Datum], mask: Option<&[bool]>) -> 
 
 fn multi_reduction(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     unmasked(args)?;
+    let (ctx, ty) = (args.ctx(), args.result_types[0]);
     if data.iter().any(Datum::has_poison) {
         return reduce_elements(args, data, None);
     }
-    let (ctx, ty) = (args.ctx(), args.result_types[0]);
     let kind = kind_at_run_time(args, ty);
+    if has_no_meaning(ctx, &kind, ty) {
+        return Ok(vec![ctx.poison_of(ty)]);
+    }
     let dims = args.ints("reduction_dims").unwrap_or_default();
     let mut acc = data[1].clone();
     for slice in slices(ctx, data[0].tensor()?, &dims, ty) {

@@ -153,6 +153,7 @@ pub(super) fn clip(n: &mut Network<'_>, x: &Tensor, (low, high): (&str, &str)) -
 /// Adds an op of an epilogue: clamp, activation, residual, or a sum with a channel's constant.
 fn stage(n: &mut Network<'_>, x: &Tensor) -> Tensor {
     match n.random.below(11) {
+        1 if is_float(x.elem) => hard_swish(n, x),
         0 | 1 => n.relu(x),
         2 | 3 if is_float(x.elem) => {
             let bounds = [
@@ -195,6 +196,18 @@ fn stage(n: &mut Network<'_>, x: &Tensor) -> Tensor {
             n.generic(name, &[x], "", &x.shape, x.elem)
         }
     }
+}
+
+/// Adds hard swish, and perhaps a factor and an addend.
+fn hard_swish(n: &mut Network<'_>, x: &Tensor) -> Tensor {
+    let mut y = n.generic("graph.hard_swish", &[x], "", &x.shape, x.elem);
+    for (name, number) in [("graph.mul", "-0.75"), ("graph.add", "0.5")] {
+        if n.random.percent(40) {
+            let number = n.constant(&[], x.elem, number);
+            y = n.generic(name, &[&y, &number], "", &x.shape, x.elem);
+        }
+    }
+    y
 }
 
 /// Converts the elements of a tensor.

@@ -6,7 +6,7 @@
 //! | filters | lowering |
 //! |---|---|
 //! | constant, one channel per group and per filter | a depthwise convolution, with -1 for taps that read nothing |
-//! | constant, other | a product for each residue of the output position: `residues.rs` |
+//! | constant, other | a product for each residue of the output position, or one for all that read the same: `residues.rs` |
 //! | other, or not finite, or without a tap for some residue | products with all taps, and their sums: `col2im.rs` |
 
 mod col2im;

@@ -31,7 +31,7 @@ use gradus_ir::{
     Type, TypeConstraint, Violation, op,
 };
 use gradus_reference_kernels as kernels;
-use product::{epilogue, infer_sums, product_op, zero_points};
+use product::{ACTIVATION, epilogue, infer_sums, product_op, zero_points};
 use std::ops::Range;
 use table::{gathered, table};
 
@@ -66,7 +66,7 @@ product_op! {
     /// row, `c[m, n] = sum over k of a[base[n / (N / G), m] + relative[k]] * b[n, k]`. Panels of packed `b` belong to one group.
     ///
     /// Epilogue, in this order: `bias`, one summand per column; `plus`, one summand per element of the result; clamping to
-    /// `low` and `high`.
+    /// `low` and `high`; `activation = "hard_swish"`; multiplication by `factor`; addition of `addend`.
     ///
     /// With `block`, the result is `[N / block, M, block]`: blocks of columns one behind the other, as in layouts with blocked channels,
     /// or with a block of 1, in layouts with channels first. So is `plus`.

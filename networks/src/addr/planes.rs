@@ -1,6 +1,6 @@
 //! Convolutions of images with channels first, whose addresses follow from a geometry.
 
-use super::product::{check_plane_summands, is_of_sums, plane_epilogue};
+use super::product::{ACTIVATION, check_plane_summands, is_of_sums, plane_epilogue};
 use super::table::gathered;
 use super::{Geometry, GeometryAttr, GeometryKind, in_f32, shape};
 use crate::graph::{CHANNELS_FIRST, Inputs};
@@ -17,7 +17,8 @@ use gradus_reference_kernels as kernels;
 /// b[o, g * T + t]`, where `input(p, t)` is the position that tap `t` reads for output position `p` in the windows of the geometry, which is of kind `windows`, in the row-major layout of `a` or one in bands of
 /// rows, such as `NHC7hW`. Taps outside the image read zeros. With B `bands`, the result is divided along its first axis of positions
 /// into as many bands, each with all filters: element `p` of band `k` is `c[(n * B + k) * O + o, p]`. Epilogue, in this order: `bias`,
-/// one summand per filter; `plus`, one summand per element of the result; clamping to `low` and `high`.
+/// one summand per filter; `plus`, one summand per element of the result; clamping to `low` and `high`; `activation = "hard_swish"`;
+/// multiplication by `factor`; addition of `addend`.
 ///
 /// ```mlir
 /// %c = addr.conv_planes %a, %b {geometry = #addr.geometry<"windows", "NCHW", [1, 2, 4, 4], windows = [4, 3, 1, 1, -1, 4, 3, 1, 1, -1]>} : (tensor<1x2x4x4xf32>, tensor<2x9xf32>) -> tensor<2x16xf32>
@@ -47,6 +48,12 @@ pub struct ConvPlanesOp {
     low: OptAttribute<F32>,
     /// Upper bound of the result.
     high: OptAttribute<F32>,
+    /// Function of each element, after the clamp.
+    activation: OptAttribute<ACTIVATION>,
+    /// Factor of the activation.
+    factor: OptAttribute<F32>,
+    /// Summand of its product with the factor.
+    addend: OptAttribute<F32>,
     /// Weighted sums of the P positions of each filter, `[N * B * O, P / B]`.
     c: OpResult<RANKED_TENSOR>,
 }

@@ -3,8 +3,9 @@
 
 use super::{is_compatible, shape};
 use crate::graph::Inputs;
+use gradus_dialects::constraint::kind;
 use gradus_ir::eval::{Datum, Trap, floats_to_tensor};
-use gradus_ir::{Context, DYNAMIC, Module, Op, OpArgs, Tensor, Type, Violation};
+use gradus_ir::{AttrKind, Context, DYNAMIC, Module, Op, OpArgs, Tensor, Type, Violation};
 use gradus_reference_kernels as kernels;
 
 /// Declares a product: an op with these operands, attributes and result, and those that all products share. A declaration
@@ -48,13 +49,26 @@ macro_rules! product_op {
             low: OptAttribute<F32>,
             /// Upper bound of the result.
             high: OptAttribute<F32>,
+            /// Function of each element, after the clamp.
+            activation: OptAttribute<ACTIVATION>,
+            /// Factor of the activation.
+            factor: OptAttribute<F32>,
+            /// Summand of its product with the factor.
+            addend: OptAttribute<F32>,
         }
     };
 }
 pub(super) use product_op;
 
+/// The activation functions of epilogues.
+pub(super) const ACTIVATION: AttrKind =
+    kind("the name of an activation: hard_swish", |c, a| c.as_str(a) == Some("hard_swish"));
+
 /// The stages of the epilogue in the order in which they apply: operands, or attributes, of all products.
-const EPILOGUE: [&str; 5] = ["bias", "add", "low", "high", "scale"];
+const EPILOGUE: [&str; 8] = ["bias", "add", "low", "high", "activation", "factor", "addend", "scale"];
+
+/// Those that only floats have.
+const OF_FLOATS: &[&str] = &["low", "high", "activation", "factor", "addend"];
 
 /// Whether the epilogue of a product has this stage: an operand or attribute.
 pub fn has_stage(m: &Module, product: Op, stage: &str) -> bool {
@@ -72,6 +86,9 @@ pub(super) fn infer_sums(args: &OpArgs<'_>, [m, n]: [i64; 2]) -> Result<Vec<Type
     let [a, b] = ["a", "b"].map(|name| elem(args, name));
     let are_bytes = [a, b].iter().flatten().all(|&elem| is_byte(ctx, elem));
     let elem = a.filter(|_| a == b || are_bytes).ok_or("requires 'a' and 'b' of the same element type")?;
+    if elem == Type::I1 {
+        return Err("requires factors that are numbers".into());
+    }
     let sums = if are_bytes { Type::I32 } else { elem };
     let extents = result_extents(args, [m, n])?;
     check_summands(args, n, &extents, sums)?;
@@ -88,15 +105,17 @@ fn result_extents(args: &OpArgs<'_>, [m, n]: [i64; 2]) -> Result<Vec<i64>, Viola
     }
 }
 
-/// Checks the element types and shapes of `bias` and `add`, and that only floats are clamped.
+/// Checks the element types and shapes of `bias` and `add`, and that the stages for floats are of floats.
 fn check_summands(args: &OpArgs<'_>, n: i64, result: &[i64], sums: Type) -> Result<(), Violation> {
     let ctx = args.ctx();
     is_of_sums(args, "bias", &[n], sums)?;
     is_of_sums(args, "add", result, sums)?;
-    if ["low", "high"].iter().any(|name| args.attr(name).is_some()) && ctx.float_kind(sums).is_none() {
-        return Err("requires floating-point sums for 'low' and 'high'".into());
+    match OF_FLOATS.iter().find(|name| args.attr(name).is_some()) {
+        Some(name) if ctx.float_kind(sums).is_none() => {
+            Err(format!("requires floating-point sums for '{name}'").into())
+        }
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 /// Checks that an operand, if present, has these extents and this element type.
@@ -151,7 +170,7 @@ pub(super) fn zero_points(inputs: Inputs<'_>) -> Result<[Option<&Tensor>; 2], Tr
     Ok([inputs.opt("a_zero")?, inputs.opt("b_zero")?])
 }
 
-/// Applies the epilogue to sums: bias, summands, clamping and requantization.
+/// Applies the epilogue to sums: bias, summands, the stages for floats, and requantization.
 pub(super) fn epilogue(args: &OpArgs<'_>, data: &[Datum], mut sums: Tensor) -> Result<Tensor, Trap> {
     let inputs = Inputs::new(args, data);
     if let Some(bias) = inputs.opt("bias")? {
@@ -210,18 +229,28 @@ pub(super) fn epilogue_of(
     finished(args, inputs.opt("add")?, sums(inputs.opt("bias")?)?)
 }
 
-/// Adds summands to sums with their bias, and clamps.
+/// Adds summands to sums with their bias, and applies the stages for floats.
 fn finished(args: &OpArgs<'_>, add: Option<&Tensor>, mut sums: Tensor) -> Result<Tensor, Trap> {
     if let Some(add) = add {
         sums = kernels::add(&sums, add)?;
     }
-    let bound = |name: &str| {
+    let dtype = sums.dtype();
+    let number = |name: &str| {
         let value = args.attr(name).and_then(|a| args.ctx().as_float(a))?;
-        Some(floats_to_tensor(sums.dtype(), &[], vec![value]))
+        Some(floats_to_tensor(dtype, &[], vec![value]))
     };
-    let (low, high) = (bound("low"), bound("high"));
+    let (low, high) = (number("low"), number("high"));
     if low.is_some() || high.is_some() {
         sums = kernels::clip(&sums, low.as_ref(), high.as_ref())?;
+    }
+    if args.attr("activation").is_some() {
+        sums = kernels::hard_swish(&sums)?;
+    }
+    if let Some(factor) = number("factor") {
+        sums = kernels::mul(&sums, &factor)?;
+    }
+    if let Some(addend) = number("addend") {
+        sums = kernels::add(&sums, &addend)?;
     }
     Ok(sums)
 }

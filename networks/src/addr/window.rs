@@ -1,6 +1,6 @@
 //! Pools and depthwise convolutions through indirection tables.
 
-use super::product::{epilogue, infer_sums, product_op, zero_points};
+use super::product::{ACTIVATION, epilogue, infer_sums, product_op, zero_points};
 use super::table::{gathered, table};
 use super::{OFFSETS, RUN, in_f32, is_compatible, is_inside, shape};
 use crate::graph::Inputs;

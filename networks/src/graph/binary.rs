@@ -3,7 +3,7 @@
 use super::args::{Inputs, binary, choice, one, variadic};
 use super::unary::checked;
 use super::{GENERIC, infer};
-use gradus_dialects::constraint::{BOOL_TENSOR, I64, INT_TENSOR, STRING, TENSOR};
+use gradus_dialects::constraint::{BOOL_TENSOR, I64, INT_TENSOR, NUMBER_TENSOR, STRING, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{OpArgs, OpDecl, OpInfo, Traits, Violation, op};
 use gradus_reference_kernels as kernels;
@@ -44,30 +44,30 @@ macro_rules! binary {
 }
 
 binary! {
-    AddOp "graph.add" TENSOR TENSOR ASSOCIATIVE elementwise add
+    AddOp "graph.add" NUMBER_TENSOR NUMBER_TENSOR ASSOCIATIVE elementwise add
         "Elementwise sum; integers wrap." "%c = graph.add %a, %b : (tensor<4x3xf32>, tensor<3xf32>) -> tensor<4x3xf32>";
-    SubOp "graph.sub" TENSOR TENSOR NONE elementwise sub
+    SubOp "graph.sub" NUMBER_TENSOR NUMBER_TENSOR NONE elementwise sub
         "Elementwise difference; integers wrap." "%c = graph.sub %a, %b : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>";
-    MulOp "graph.mul" TENSOR TENSOR ASSOCIATIVE elementwise mul
+    MulOp "graph.mul" NUMBER_TENSOR NUMBER_TENSOR ASSOCIATIVE elementwise mul
         "Elementwise product; integers wrap." "%c = graph.mul %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>";
-    DivOp "graph.div" TENSOR TENSOR NONE elementwise div
+    DivOp "graph.div" NUMBER_TENSOR NUMBER_TENSOR NONE elementwise div
         "Elementwise quotient. Integer division truncates towards zero; division by zero traps."
         "%c = graph.div %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>";
-    PowOp "graph.pow" TENSOR TENSOR NONE elementwise_like_first pow
+    PowOp "graph.pow" NUMBER_TENSOR NUMBER_TENSOR NONE elementwise_like_first pow
         "Elementwise power `a^b`, in the type of `a`; `b` may have another element type."
         "%c = graph.pow %a, %b : (tensor<4xf32>, tensor<i64>) -> tensor<4xf32>";
-    PReluOp "graph.prelu" TENSOR TENSOR NONE like_first prelu
+    PReluOp "graph.prelu" NUMBER_TENSOR NUMBER_TENSOR NONE like_first prelu
         "Parametric ReLU: `a` where a >= 0, else `a * b`. `b` broadcasts to `a`."
         "%c = graph.prelu %a, %b : (tensor<1x8x4xf32>, tensor<8x1xf32>) -> tensor<1x8x4xf32>";
     EqualOp "graph.equal" TENSOR BOOL_TENSOR COMMUTATIVE comparison equal
         "Elementwise `a == b`." "%c = graph.equal %a, %b : (tensor<4xi64>, tensor<4xi64>) -> tensor<4xi1>";
-    LessOp "graph.less" TENSOR BOOL_TENSOR NONE comparison less
+    LessOp "graph.less" NUMBER_TENSOR BOOL_TENSOR NONE comparison less
         "Elementwise `a < b`." "%c = graph.less %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>";
-    LessOrEqualOp "graph.less_or_equal" TENSOR BOOL_TENSOR NONE comparison less_or_equal
+    LessOrEqualOp "graph.less_or_equal" NUMBER_TENSOR BOOL_TENSOR NONE comparison less_or_equal
         "Elementwise `a <= b`." "%c = graph.less_or_equal %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>";
-    GreaterOp "graph.greater" TENSOR BOOL_TENSOR NONE comparison greater
+    GreaterOp "graph.greater" NUMBER_TENSOR BOOL_TENSOR NONE comparison greater
         "Elementwise `a > b`." "%c = graph.greater %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>";
-    GreaterOrEqualOp "graph.greater_or_equal" TENSOR BOOL_TENSOR NONE comparison greater_or_equal
+    GreaterOrEqualOp "graph.greater_or_equal" NUMBER_TENSOR BOOL_TENSOR NONE comparison greater_or_equal
         "Elementwise `a >= b`." "%c = graph.greater_or_equal %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>";
     AndOp "graph.and" BOOL_TENSOR BOOL_TENSOR ASSOCIATIVE elementwise and
         "Elementwise logical AND." "%c = graph.and %a, %b : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi1>";
@@ -98,14 +98,14 @@ binary! {
 )]
 pub struct ModOp {
     /// Dividend.
-    a: Operand<TENSOR>,
+    a: Operand<NUMBER_TENSOR>,
     /// Divisor.
-    b: Operand<TENSOR>,
+    b: Operand<NUMBER_TENSOR>,
     /// Whether the remainder has the sign of the dividend (C's `fmod`).
     #[default = "0 : i64"]
     fmod: OptAttribute<I64>,
     /// Remainder.
-    c: OpResult<TENSOR>,
+    c: OpResult<NUMBER_TENSOR>,
 }
 
 /// Elementwise shift by `b` bits, in the given direction.
@@ -156,9 +156,9 @@ macro_rules! variadic {
         )]
         pub struct $Op {
             /// Operands, at least one.
-            inputs: Operands<TENSOR>,
+            inputs: Operands<NUMBER_TENSOR>,
             /// Result.
-            y: OpResult<TENSOR>,
+            y: OpResult<NUMBER_TENSOR>,
         }
     )*
 

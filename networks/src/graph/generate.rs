@@ -101,7 +101,8 @@ fn constant_of_shape(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Tr
     one(kernels::constant_of_shape(&Inputs::new(args, data).ints("shape")?.unwrap_or_default(), &value))
 }
 
-/// Range `start, start + delta, ...` up to `limit`, exclusive. The length is `max(0, ceil((limit - start) / delta))`.
+/// Range `start, start + delta, ...` up to `limit`, exclusive. The length is `max(0, ceil((limit - start) / delta))`; poison if the
+/// step is 0.
 ///
 /// ```mlir
 /// %y = graph.range %start, %limit, %delta : (tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<?xi64>
@@ -143,7 +144,11 @@ const MAX_COUNTED: f64 = 65536.0;
 
 fn range(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let i = Inputs::new(args, data);
-    one(kernels::range(i.get("start")?, i.get("limit")?, i.get("delta")?))
+    let delta = i.get("delta")?;
+    if delta.to_f64().first() == Some(&0.0) {
+        return Ok(vec![args.ctx().poison_of(args.result_types[0])]);
+    }
+    one(kernels::range(i.get("start")?, i.get("limit")?, delta))
 }
 
 /// One-hot encoding: a new axis of extent `depth` holds the on-value at the index and the off-value elsewhere.

@@ -4,7 +4,7 @@ use super::args::{Inputs, binary, conv, float, list, one, variadic};
 use super::unary::checked;
 use super::{GENERIC, conv_op, infer};
 use crate::layout::{bands, image_layout};
-use gradus_dialects::constraint::{F32, FLOAT_TENSOR, I64, I64_ARRAY, STRING, TENSOR};
+use gradus_dialects::constraint::{F32, FLOAT_TENSOR, I64, I64_ARRAY, NUMBER_TENSOR, STRING, TENSOR};
 use gradus_dialects::op_cost::{Contraction, DeclaredCost, Factors, OpCost, Strategy, elements};
 use gradus_ir::effects::is_speculatable;
 use gradus_ir::eval::{Datum, Trap};
@@ -367,11 +367,11 @@ fn eval_conv_transpose(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, 
 )]
 pub struct MatMulOp {
     /// Left operand.
-    a: Operand<TENSOR>,
+    a: Operand<NUMBER_TENSOR>,
     /// Right operand.
-    b: Operand<TENSOR>,
+    b: Operand<NUMBER_TENSOR>,
     /// Product.
-    y: OpResult<TENSOR>,
+    y: OpResult<NUMBER_TENSOR>,
 }
 
 fn infer_matmul(args: &OpArgs<'_>) -> infer::Types {
@@ -409,11 +409,11 @@ pub(super) fn matmul_shape(args: &OpArgs<'_>) -> Result<infer::Dims, Violation> 
 #[op("graph.gemm", format = GENERIC, infer = infer_gemm, extensions = &[&DeclaredCost(gemm_cost)], eval = eval_gemm)]
 pub struct GemmOp {
     /// Left matrix, `[M, K]`.
-    a: Operand<TENSOR>,
+    a: Operand<NUMBER_TENSOR>,
     /// Right matrix, `[K, N]`.
-    b: Operand<TENSOR>,
+    b: Operand<NUMBER_TENSOR>,
     /// Summand.
-    c: OptOperand<TENSOR>,
+    c: OptOperand<NUMBER_TENSOR>,
     /// Scale of the product.
     #[default = "1.000000e+00 : f32"]
     alpha: OptAttribute<F32>,
@@ -429,7 +429,7 @@ pub struct GemmOp {
     #[default = "0 : i64"]
     trans_b: OptAttribute<I64>,
     /// Result.
-    y: OpResult<TENSOR>,
+    y: OpResult<NUMBER_TENSOR>,
 }
 
 fn infer_gemm(args: &OpArgs<'_>) -> infer::Types {

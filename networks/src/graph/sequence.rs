@@ -305,7 +305,8 @@ pub struct SequenceLengthOp {
     length: OpResult<TENSOR>,
 }
 
-/// Concatenation of the elements of a sequence along an axis, or along a new one.
+/// Concatenation of the elements of a sequence along an axis, or along a new one. Poison if other extents of the elements
+/// differ.
 ///
 /// ```mlir
 /// %y = graph.concat_from_sequence %s {axis = 0 : i64, new_axis = 1 : i64} : (!graph.sequence<tensor<3xf32>>) -> tensor<?x3xf32>
@@ -341,7 +342,15 @@ fn concat(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     if let (true, Some(empty)) = (all.is_empty(), empty_concat(args)) {
         return Ok(vec![Datum::Tensor(empty)]);
     }
-    if !args.flag("new_axis") {
+    let is_new = args.flag("new_axis");
+    let others = |x: &Tensor| {
+        let axis = normalize_axis(axis, x.rank()).ok().filter(|_| !is_new);
+        x.shape().iter().enumerate().filter(|(i, _)| Some(*i) != axis).map(|(_, &d)| d).collect::<Vec<_>>()
+    };
+    if all.windows(2).any(|pair| others(&pair[0]) != others(&pair[1])) {
+        return Ok(vec![args.ctx().poison_of(args.result_types[0])]);
+    }
+    if !is_new {
         return one(kernels::concat(&all.iter().collect::<Vec<_>>(), axis));
     }
     let wide: Vec<Tensor> = all.iter().map(|x| kernels::unsqueeze(x, &[axis])).collect::<Result<_, _>>()?;

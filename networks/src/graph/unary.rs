@@ -2,7 +2,7 @@
 
 use super::args::{Inputs, choice, float, int, one, unary};
 use super::{ELEM_TYPE, GENERIC, infer};
-use gradus_dialects::constraint::{BOOL_TENSOR, F32, FLOAT_TENSOR, I64, INT_TENSOR, STRING, TENSOR};
+use gradus_dialects::constraint::{BOOL_TENSOR, F32, FLOAT_TENSOR, I64, INT_TENSOR, NUMBER_TENSOR, STRING, TENSOR};
 use gradus_dialects::op_cost::{DeclaredCost, OpCost, elements};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{Attr, DType, Folded, Module, Op, OpArgs, OpDecl, OpInfo, Traits, Type, Value, Violation, op};
@@ -48,13 +48,13 @@ macro_rules! unary {
 }
 
 unary! {
-    ReluOp "graph.relu" TENSOR IDEMPOTENT relu()
+    ReluOp "graph.relu" NUMBER_TENSOR IDEMPOTENT relu()
         "Rectified linear unit: `max(0, x)`." "%y = graph.relu %x : tensor<1x8xf32>";
-    AbsOp "graph.abs" TENSOR IDEMPOTENT abs()
+    AbsOp "graph.abs" NUMBER_TENSOR IDEMPOTENT abs()
         "Absolute value; the minimum signed integer is unchanged." "%y = graph.abs %x : tensor<4xi32>";
-    NegOp "graph.neg" TENSOR INVOLUTION neg()
+    NegOp "graph.neg" NUMBER_TENSOR INVOLUTION neg()
         "Negation; integers wrap." "%y = graph.neg %x : tensor<4xf32>";
-    SignOp "graph.sign" TENSOR IDEMPOTENT sign()
+    SignOp "graph.sign" NUMBER_TENSOR IDEMPOTENT sign()
         "Sign: -1, 0 or 1; NaN for NaN." "%y = graph.sign %x : tensor<4xf32>";
     NotOp "graph.not" BOOL_TENSOR INVOLUTION not()
         "Logical NOT." "%y = graph.not %x : tensor<4xi1>";
@@ -124,7 +124,7 @@ unary! {
     HardSigmoidOp "graph.hard_sigmoid" FLOAT_TENSOR SAME
         hard_sigmoid(alpha "2.000000e-01 : f32", beta "5.000000e-01 : f32")
         "Hard sigmoid: max(0, min(1, alpha * x + beta))." "%y = graph.hard_sigmoid %x : tensor<4xf32>";
-    ShrinkOp "graph.shrink" TENSOR SAME shrink(lambd "5.000000e-01 : f32", bias "0.000000e+00 : f32")
+    ShrinkOp "graph.shrink" NUMBER_TENSOR SAME shrink(lambd "5.000000e-01 : f32", bias "0.000000e+00 : f32")
         "Shrinkage: x + bias if x < -lambd, x - bias if x > lambd, else 0."
         "%y = graph.shrink %x {bias = 1.000000e+00 : f32} : tensor<4xf32>";
     ThresholdedReluOp "graph.thresholded_relu" FLOAT_TENSOR SAME thresholded_relu(alpha "1.000000e+00 : f32")

@@ -3,10 +3,10 @@
 use super::by_patterns::{ByPatterns, names};
 use super::propagate_layouts::{made, reshaped};
 use crate::addr::{ConvPlanesOp, has_stage, has_stage_after, is_product};
-use crate::graph::{AddOp, ClipOp, ConcatOp, ReluOp, ReshapeOp, SumOp};
+use crate::graph::{AddOp, ClipOp, ConcatOp, HardSwishOp, MulOp, ReluOp, ReshapeOp, SliceOp, SumOp, TransposeOp};
 use gradus_ir::pass::{FloatChange, OptionKind, PassOption, Rewrites};
 use gradus_ir::rewrite::Rewriter;
-use gradus_ir::{Module, Op, OpDecl, OpState, PassInfo, Pattern, PatternRewriter, Type, Value};
+use gradus_ir::{Attr, Module, Op, OpDecl, OpInfo, OpState, PassInfo, Pattern, PatternRewriter, Type, Value};
 
 /// The declaration of the pass.
 pub const INFO: PassInfo = PassInfo {
@@ -24,12 +24,13 @@ pub const INFO: PassInfo = PassInfo {
 
 # Does
 
-Fuses `graph.add` and `graph.sum` of two tensors of equal shape, `graph.add` of a constant per column, `graph.relu`, and `graph.clip` with
-constant bounds into a single-use product, also behind a reshape; and `graph.relu` of a `graph.concat` of such products.
+Fuses `graph.add` and `graph.sum` of two tensors of equal shape, `graph.add` of a constant per column, `graph.relu`, `graph.clip` with
+constant bounds, `graph.hard_swish`, and after it `graph.mul` and `graph.add` of a number into a single-use product, functions of one operand also behind
+reshapes, transpositions and slices, sums behind a reshape; and `graph.relu` of a `graph.concat` of such products.
 
 # Refuses
 
-Additions after a clamp, and types other than `f32`; with `rounding`, other than `f32` and `bf16`. A `bf16` sum of a product and a residual is
+Additions of tensors after a clamp, and types other than `f32`; with `rounding`, other than `f32` and `bf16`. A `bf16` sum of a product and a residual is
 rounded once then, not twice, and a clamp before the rounding makes 0 of a negative sum that would be rounded to -0.
 
 # Cost
@@ -52,10 +53,14 @@ macro_rules! patterns {
     ($($element:ident $of:literal),+) => { &[$(
         pattern!(concat!("bias-of-", $of, "product"), bias, $element),
         pattern!(concat!("reshape-of-", $of, "product"), before_reshape, $element),
+        pattern!(concat!("moved-", $of, "product"), before_movement, $element),
         pattern!(concat!("add-to-", $of, "product"), add_to_product, $element),
         pattern!(concat!("relu-of-", $of, "product"), relu_of_product, $element),
         pattern!(concat!("relu-of-", $of, "concat"), relu_of_concat, $element),
         pattern!(concat!("clip-of-", $of, "product"), clip_of_product, $element),
+        pattern!(concat!("hard-swish-of-", $of, "product"), hard_swish_of_product, $element),
+        pattern!(concat!("scaled-", $of, "product"), scaled_product, $element),
+        pattern!(concat!("shifted-", $of, "product"), shifted_product, $element),
     )+] };
 }
 
@@ -64,6 +69,9 @@ macro_rules! pattern {
         Pattern { name: $name, run: |r, op| $run(r, op, Type::$element).is_some() }
     };
 }
+
+/// Ops that move elements of their first operand.
+const MOVEMENT: &[&OpInfo] = &[ReshapeOp::INFO, TransposeOp::INFO, SliceOp::INFO];
 
 const PATTERNS: &[Pattern] = patterns![F32 "", BF16 "bf16-"];
 
@@ -82,7 +90,7 @@ fn product(m: &Module, user: Op, value: Value, element: Type) -> Option<Op> {
 /// Computes an elementwise op before the reshape of a product, so that it can join the product.
 fn before_reshape(r: &mut Rewriter<'_>, op: Op, element: Type) -> Option<()> {
     let m = r.module();
-    if !m.is_one_of(op, &[AddOp::INFO, SumOp::INFO, ReluOp::INFO]) {
+    if !m.is_one_of(op, &[AddOp::INFO, SumOp::INFO]) {
         return None;
     }
     let (operands, ty) = (m.operands(op).to_vec(), m.value_type(m.result(op, 0)));
@@ -105,6 +113,28 @@ fn before_reshape(r: &mut Rewriter<'_>, op: Op, element: Type) -> Option<()> {
     r.replace_with(op, state).ok().map(drop)
 }
 
+/// Computes a function of each element before its product is reshaped, transposed or sliced.
+fn before_movement(r: &mut Rewriter<'_>, op: Op, element: Type) -> Option<()> {
+    let m = r.module();
+    let &[moved] = m.operands(op) else { return None };
+    let movement = |user: Op, value: Value| {
+        let found = m.defining_op(value).filter(|&found| m.is_one_of(found, MOVEMENT) && m.has_one_use(value))?;
+        (m.parent_block(found) == m.parent_block(user)).then_some(found)
+    };
+    let outer = m.is_one_of(op, &[ReluOp::INFO, HardSwishOp::INFO]).then(|| movement(op, moved)).flatten()?;
+    let (mut inner, x) = (outer, m.operands(outer)[0]);
+    while product(m, inner, m.operands(inner)[0], element).is_none() {
+        inner = movement(inner, m.operands(inner)[0])?;
+    }
+    let ty = m.value_type(moved);
+    let (mut before, mut after) = (OpState::like(m, op), OpState::with_operands_of(m, outer));
+    before.operands.push(x);
+    before.result_types.push(m.value_type(x));
+    after.operands[0] = made(r, op, before)?;
+    after.result_types.push(ty);
+    r.replace_with(op, after).ok().map(drop)
+}
+
 /// Makes the addition of a constant per column the bias of a product of an element type, which may be reshaped.
 fn bias(r: &mut Rewriter<'_>, op: Op, element: Type) -> Option<()> {
     let m = r.module();
@@ -124,8 +154,7 @@ fn bias(r: &mut Rewriter<'_>, op: Op, element: Type) -> Option<()> {
         return None;
     };
     let fits = *last == n && *own == n && ones.iter().all(|&d| d == 1) && m.value_type(rows) == ty;
-    let is_open = !has_stage(m, product, "bias") && !has_stage_after(m, product, "bias");
-    (fits && is_open && is_constant && n > 0).then_some(())?;
+    (fits && is_open(m, product, "bias") && is_constant && n > 0).then_some(())?;
     let flat = m.ctx.tensor_type(&[n], m.ctx.element_type(of));
     let mut columns = columns;
     if m.value_type(columns) != flat {
@@ -150,8 +179,14 @@ fn bound(m: &Module, product: Op, name: &str) -> Option<f64> {
     m.ctx.as_float(m.args(product)?.attr(name)?)
 }
 
-/// Replaces an op by a copy of the product with new bounds and an optional residual.
-fn replace(r: &mut Rewriter<'_>, op: Op, product: Op, bounds: [Option<f64>; 2], add: Option<Value>) -> Option<()> {
+/// Replaces an op by a copy of the product with more stages: attributes, and an optional residual.
+fn replace(
+    r: &mut Rewriter<'_>,
+    op: Op,
+    product: Op,
+    stages: &[(&str, Option<Attr>)],
+    add: Option<Value>,
+) -> Option<()> {
     let m = r.module();
     let info = m.info(product)?;
     let mut state = OpState::with_operands_of(m, product);
@@ -159,10 +194,8 @@ fn replace(r: &mut Rewriter<'_>, op: Op, product: Op, bounds: [Option<f64>; 2], 
     if let Some(add) = add {
         state.set_operand_group(info, "add", &[add]);
     }
-    for (name, bound) in ["low", "high"].into_iter().zip(bounds) {
-        if let Some(bound) = bound {
-            state.set_inherent(&m.ctx, name, Some(m.ctx.float_attr(Type::F32, bound)));
-        }
+    for &(name, attr) in stages.iter().filter(|(_, attr)| attr.is_some()) {
+        state.set_inherent(&m.ctx, name, attr);
     }
     state.result_types.push(m.value_type(m.result(op, 0)));
     r.replace_with(op, state).ok().map(drop)
@@ -173,10 +206,10 @@ fn add_to_product(r: &mut Rewriter<'_>, op: Op, element: Type) -> Option<()> {
     let m = r.module();
     m.is_one_of(op, &[AddOp::INFO, SumOp::INFO]).then_some(())?;
     let (&[a, b], ty) = (m.operands(op), m.value_type(m.result(op, 0))) else { return None };
-    let is_open = |&product: &Op| !has_stage(m, product, "add") && !has_stage_after(m, product, "add");
-    let found = [(a, b), (b, a)].into_iter().find_map(|(x, y)| Some((product(m, op, x, element).filter(is_open)?, y)));
+    let has_room = |&product: &Op| is_open(m, product, "add");
+    let found = [(a, b), (b, a)].into_iter().find_map(|(x, y)| Some((product(m, op, x, element).filter(has_room)?, y)));
     let (product, other) = found.filter(|_| [a, b].iter().all(|&v| m.value_type(v) == ty))?;
-    replace(r, op, product, [None, None], Some(other))
+    replace(r, op, product, &[], Some(other))
 }
 
 fn relu_of_product(r: &mut Rewriter<'_>, op: Op, element: Type) -> Option<()> {
@@ -229,5 +262,40 @@ fn bounded(r: &mut Rewriter<'_>, op: Op, product: Op, [low, high]: [Option<f64>;
     if low.zip(high).is_some_and(|(low, high)| low >= high) {
         return None;
     }
-    replace(r, op, product, [low, high], None)
+    let attr = |bound: Option<f64>| bound.map(|bound| m.ctx.float_attr(Type::F32, bound));
+    replace(r, op, product, &[("low", attr(low)), ("high", attr(high))], None)
+}
+
+fn hard_swish_of_product(r: &mut Rewriter<'_>, op: Op, element: Type) -> Option<()> {
+    let m = r.module();
+    let product = product(m, op, HardSwishOp::cast(m, op)?.x(m), element)?;
+    is_open(m, product, "activation").then_some(())?;
+    replace(r, op, product, &[("activation", Some(m.ctx.string_attr("hard_swish")))], None)
+}
+
+fn scaled_product(r: &mut Rewriter<'_>, op: Op, element: Type) -> Option<()> {
+    let m = r.module();
+    let mul = MulOp::cast(m, op)?;
+    with_number(r, op, [mul.a(m), mul.b(m)], "factor", element)
+}
+
+fn shifted_product(r: &mut Rewriter<'_>, op: Op, element: Type) -> Option<()> {
+    let m = r.module();
+    let add = AddOp::cast(m, op)?;
+    with_number(r, op, [add.a(m), add.b(m)], "addend", element)
+}
+
+/// Makes a constant number a stage of the product with an activation that it is combined with.
+fn with_number(r: &mut Rewriter<'_>, op: Op, [a, b]: [Value; 2], stage: &str, element: Type) -> Option<()> {
+    let m = r.module();
+    let number = |value: Value| m.ctx.as_uniform(m.constant(value)?).filter(|number| number.is_finite());
+    let found = [(a, b), (b, a)].into_iter().find_map(|(x, y)| Some((product(m, op, x, element)?, x, number(y)?)));
+    let (product, x, number) = found.filter(|(_, x, _)| m.value_type(*x) == m.value_type(m.result(op, 0)))?;
+    (has_stage(m, product, "activation") && is_open(m, product, stage)).then_some(x)?;
+    replace(r, op, product, &[(stage, Some(m.ctx.float_attr(Type::F32, number)))], None)
+}
+
+/// Whether a stage may be added to the epilogue of a product.
+fn is_open(m: &Module, product: Op, stage: &str) -> bool {
+    !has_stage(m, product, stage) && !has_stage_after(m, product, stage)
 }

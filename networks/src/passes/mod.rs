@@ -6,7 +6,6 @@ mod by_patterns;
 mod choose_layouts;
 mod divide_images;
 mod expand_composed_ops;
-mod expand_recurrent;
 mod fold_packs;
 mod fold_shuffles;
 mod fuse_attention;
@@ -22,7 +21,6 @@ pub const PASSES: &[&PassInfo] = &[
     &choose_layouts::INFO,
     &divide_images::INFO,
     &expand_composed_ops::INFO,
-    &expand_recurrent::INFO,
     &fold_packs::INFO,
     &fold_shuffles::INFO,
     &fuse_attention::INFO,

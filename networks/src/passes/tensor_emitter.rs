@@ -1,8 +1,8 @@
 //! An emitter of the tensor ops of which passes compose others.
 
 use crate::graph::{
-    AbsOp, AddOp, CastOp, ConcatOp, DivOp, EqualOp, ExpOp, GatherOp, LogOp, MatMulOp, MulOp, NegOp, NotOp, PowOp,
-    ReshapeOp, SliceOp, SqrtOp, SqueezeOp, SubOp, TransposeOp, UnsqueezeOp, WhereOp,
+    AbsOp, AddOp, CastOp, ConcatOp, DivOp, EqualOp, ExpOp, GatherOp, LogOp, MatMulOp, MulOp, NotOp, PowOp, ReshapeOp,
+    SliceOp, SqrtOp, SqueezeOp, SubOp, TransposeOp, UnsqueezeOp, WhereOp,
 };
 use gradus_dialects::tensor;
 use gradus_ir::eval::floats_to_tensor;
@@ -63,11 +63,6 @@ impl<'m> TensorEmitter<'m> {
         if self.has_failed { Err("a replacement whose types do not fit each other".into()) } else { Ok(()) }
     }
 
-    /// Takes over the status of an emitter in a region.
-    pub(super) fn join(&mut self, inner: Result<(), Refusal>) {
-        self.has_failed |= inner.is_err();
-    }
-
     /// Emits an op of one result whose operand groups have at most one value each: `first`, then those of `more`.
     pub(super) fn op(
         &mut self,
@@ -119,7 +114,6 @@ impl<'m> TensorEmitter<'m> {
         pow(a, b) PowOp;
         equal(a, b) EqualOp;
         not(x) NotOp;
-        neg(x) NegOp;
         abs(x) AbsOp;
         sqrt(x) SqrtOp;
         exp(x) ExpOp;
@@ -174,12 +168,6 @@ impl<'m> TensorEmitter<'m> {
     pub(super) fn strided_slice(&mut self, x: Value, axis: i64, [first, end]: [i64; 2], step: i64) -> Value {
         let bounds = [first, end, axis, step].map(|n| Some(self.list(&[n])));
         self.op(SliceOp::INFO, x, &bounds, &[])
-    }
-
-    /// Emits the slice at one index of an axis, without the axis.
-    pub(super) fn part(&mut self, x: Value, axis: i64, at: i64) -> Value {
-        let part = self.slice(x, axis, at, at + 1);
-        self.squeeze(part, &[axis])
     }
 
     /// Emits a transposition.
@@ -314,6 +302,9 @@ pub(super) fn replace_by(
 }
 
 /// Emits the conversion of a value to the type of a result.
+///
+/// # Errors
+/// Extents that contradict those of the result, or that are less known.
 fn fitted(e: &mut TensorEmitter<'_>, new: Value, old: Value) -> Result<Value, Refusal> {
     let (m, ty) = (e.module(), e.module().value_type(old));
     let elem = m.ctx.element_type(ty);
@@ -324,6 +315,12 @@ fn fitted(e: &mut TensorEmitter<'_>, new: Value, old: Value) -> Result<Value, Re
     };
     if !is_fit {
         return Err("a result of other extents than its type".into());
+    }
+    // The op is poison for another extent, of which a cast is undefined.
+    let claims = |(&have, &want): (&i64, &i64)| have == DYNAMIC && want != DYNAMIC;
+    let extents = e.shape(new).zip(m.ctx.shape(ty));
+    if extents.is_some_and(|(have, want)| have.iter().zip(want).any(claims)) {
+        return Err("a result whose type has an extent that nothing shows".into());
     }
     let new = e.convert(new, elem);
     Ok(e.cast(new, ty))

@@ -1,11 +1,14 @@
 //! Steps that write where they read.
 
 use super::{BufferView, StepOp};
+use crate::graph::ClipOp;
 use gradus_ir::{Module, Op, OpDecl, Traits};
 
-/// Whether each element of an op's only result depends on one element of each operand, by the op's declaration.
+/// Whether each element of an op's only result depends on one element of each operand that is no constant, by the op's declaration.
 pub fn is_elementwise(m: &Module, op: Op) -> bool {
-    (m.has_trait(op, Traits::ELEMENTWISE) || m.has_trait(op, Traits::BROADCASTING)) && m.num_results(op) == 1
+    let is_clip = || ClipOp::cast(m, op).is_some_and(|clip| clip.constant_bounds(m).is_some());
+    (m.has_trait(op, Traits::ELEMENTWISE) || m.has_trait(op, Traits::BROADCASTING) || is_clip())
+        && m.num_results(op) == 1
 }
 
 /// Whether an op may write one view to the bytes of another that it reads: an element has the same place in both, and is

@@ -4,7 +4,7 @@
 //! sum or difference.
 
 use super::zeros;
-use gradus_dialects::constraint::TENSOR;
+use gradus_dialects::constraint::{NUMBER_TENSOR, TENSOR};
 use gradus_dialects::op_cost::{DeclaredCost, OpCost, elements};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::rules::{Arg, Rule, approx};
@@ -24,11 +24,11 @@ macro_rules! elementwise {
         )]
         pub struct $Op {
             #[doc = $a]
-            a: Operand<TENSOR>,
+            a: Operand<NUMBER_TENSOR>,
             #[doc = $b]
-            b: Operand<TENSOR>,
+            b: Operand<NUMBER_TENSOR>,
             /// Result.
-            y: OpResult<TENSOR>,
+            y: OpResult<NUMBER_TENSOR>,
         }
     )* };
 }

@@ -3,7 +3,7 @@
 #![allow(unsafe_code)]
 #![allow(clippy::needless_range_loop, reason = "loops of constant length are unrolled, and arrays become registers")]
 
-use super::addr::bounds;
+use super::addr::activation;
 use super::operands::Operands;
 use super::{Kernel, Prepared, dtype, extents, floats, floats_mut, position};
 use crate::vector::{Element, Floats, Isa, MAX_LANES, OnVectors};
@@ -45,7 +45,7 @@ pub(super) fn gemm(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     starts.iter().all(|&start| start <= buffer && depth <= buffer - start).then_some(())?;
     let mut operands = Operands::new(args);
     let [b, bias, add] = ["b", "bias", "add"].map(|name| operands.input(name));
-    let (b, (low, high)) = (b?, bounds(args)?);
+    let (b, activation) = (b?, activation(args)?);
     let run = move |workers: &Workers, data: &[&[u8]], out: &mut [u8]| {
         let (a, vectors) = (floats(data[0]), floats(data[b]));
         let [bias, add] = [bias, add].map(|input| input.map(|i| floats(data[i])));
@@ -56,8 +56,8 @@ pub(super) fn gemm(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
             for (i, y) in out.iter_mut().enumerate() {
                 let sum = bias.map_or(*y, |bias| *y + bias[i % columns]);
                 let sum = add.map_or(sum, |add| sum + add[part * each * columns + i]);
-                // SAFETY: scalar code runs on every machine.
-                *y = unsafe { sum.between(low, high) };
+                // SAFETY: a vector of one number needs no extension.
+                *y = unsafe { activation.of(sum) };
             }
         });
         Ok(())

@@ -115,7 +115,7 @@ functions! {
     Sigmoid [SigmoidOp] logistic::<M>;
     Tanh [TanhOp] tanh::<M>;
     HardSigmoid { alpha: float, beta: float } [HardSigmoidOp] |x| smaller(1.0, larger(0.0, alpha * x + beta));
-    HardSwish [HardSwishOp] |x| x * smaller(1.0, larger(0.0, x / 6.0 + 0.5));
+    HardSwish [HardSwishOp] |x| x * smaller(1.0, larger(0.0, x * (1.0 / 6.0) + 0.5));
     Swish { alpha: float } [SwishOp] |x| x * logistic::<M>(alpha * x);
     Sign [SignOp] |x| if x > 0.0 { 1.0 } else if x < 0.0 { -1.0 } else { x };
     Round [RoundOp] f32::round_ties_even;

@@ -30,14 +30,15 @@ pub(super) fn nearest(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
         Some((_, table)) => table.iter().map(position).collect::<Option<Vec<usize>>>(),
         None => Some((0..input[axis]).collect()),
     };
-    let width = *input.last()?;
-    let columns = positions(input.len() - 1)?;
+    let last = resampling.axes.iter().map(|(axis, _)| *axis).max()?;
+    let (width, run) = (input[last], input[last + 1..].iter().product());
+    let columns = positions(last)?;
     let mut rows = vec![0];
-    for (axis, extent) in input[..input.len() - 1].iter().enumerate() {
+    for (axis, extent) in input[..last].iter().enumerate() {
         let positions = positions(axis)?;
         rows = rows.iter().flat_map(|row| positions.iter().map(move |at| row * extent + at)).collect();
     }
-    let copied = CopiedRows { rows, columns, width };
+    let copied = CopiedRows { rows, columns, width, run };
     let kernel = match dtype(m, args.operand_type(0))?.size() {
         1 => copied.kernel::<u8>(),
         2 => copied.kernel::<u16>(),
@@ -47,7 +48,7 @@ pub(super) fn nearest(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     Some(kernel.into())
 }
 
-/// Rows of a result that consist of elements of rows of an operand.
+/// Rows of a result that consist of runs of elements of rows of an operand.
 struct CopiedRows {
     /// The row of the operand for each row.
     rows: Vec<usize>,
@@ -55,12 +56,14 @@ struct CopiedRows {
     columns: Vec<usize>,
     /// Number of columns of the operand.
     width: usize,
+    /// Number of elements of a column: those of the axes after the last one that is resampled.
+    run: usize,
 }
 
 impl CopiedRows {
     fn kernel<T: Pod + Send + Sync>(self) -> Kernel {
         Kernel::shared([0], move |workers, data, out| {
-            let (from, out, size) = (elements::<T>(data[0]), elements_mut::<T>(out), self.columns.len());
+            let (from, out, size) = (elements::<T>(data[0]), elements_mut::<T>(out), self.columns.len() * self.run);
             if size == 0 || out.is_empty() {
                 return Ok(());
             }
@@ -73,14 +76,21 @@ impl CopiedRows {
     }
 
     fn copy<T: Copy>(&self, from: &[T], rows: &[usize], out: &mut [T]) {
-        let size = self.columns.len();
+        let (size, run) = (self.columns.len() * self.run, self.run);
         for (i, &row) in rows.iter().enumerate() {
             if i > 0 && rows[i - 1] == row {
                 out.copy_within((i - 1) * size..i * size, i * size);
                 continue;
             }
-            let from = &from[row * self.width..][..self.width];
-            out[i * size..][..size].iter_mut().zip(&self.columns).for_each(|(to, &column)| *to = from[column]);
+            let from = &from[row * self.width * run..][..self.width * run];
+            let out = &mut out[i * size..][..size];
+            match run {
+                1 => out.iter_mut().zip(&self.columns).for_each(|(to, &column)| *to = from[column]),
+                _ => {
+                    let runs = out.chunks_exact_mut(run).zip(&self.columns);
+                    runs.for_each(|(to, &column)| to.copy_from_slice(&from[column * run..][..run]));
+                }
+            }
         }
     }
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::needless_range_loop, reason = "loops of constant length are unrolled, and arrays become registers")]
 
 use super::panels::PANEL;
+use crate::Activation;
 use crate::aligned_bytes::LINE;
 use crate::vector::Vector;
 use gradus_networks::layout::ZERO_PAGE;
@@ -72,17 +73,15 @@ impl OffsetWalk {
 /// The elements of runs that are padding.
 pub(super) static ZEROS: [f32; super::LONGEST_RUN] = [0.0; super::LONGEST_RUN];
 
-/// The epilogue of a tile: bias, residual, clamp.
+/// The epilogue of a tile.
 #[derive(Clone, Copy)]
 pub(super) struct Epilogue {
     /// Bias, one element per column.
     pub bias: Option<*const f32>,
     /// Residual, one element per element of the tile.
     pub add: Option<*const f32>,
-    /// Lower bound of the clamp.
-    pub low: f32,
-    /// Upper bound of the clamp.
-    pub high: f32,
+    /// The functions of each element.
+    pub activation: Activation,
 }
 
 /// Number of summands per iteration of the innermost loop, so that few of its instructions count and prefetch.
@@ -270,7 +269,7 @@ unsafe fn finish<V: Vector>(t: &Tile<'_>, mut sum: V, at: usize, column: usize) 
             if let Some(add) = last.add {
                 sum = sum.plus(V::load(add.add(at)));
             }
-            sum = sum.between(V::splat(last.low), V::splat(last.high));
+            sum = last.activation.of(sum);
         }
         sum.store(t.c.add(at));
     }

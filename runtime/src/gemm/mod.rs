@@ -31,10 +31,10 @@ mod panels;
 pub(crate) mod tests;
 mod tile_rows;
 
-use crate::KernelError;
 use crate::aligned_bytes::LINE;
 pub use crate::vector::Isa;
 use crate::workers::{DisjointWriter, Workers};
+use crate::{Activation, KernelError};
 pub use addresses::{Addresses, RunSplit};
 use kernel::{Epilogue, Left, OffsetWalk, SummandRun, Tile, UNROLL, lines_ahead};
 use packed::PackedRows;
@@ -65,8 +65,8 @@ pub struct Product<'a> {
     pub b: &'a Panels,
     /// Residual, added to the result elementwise; same rows as the destination, of which the same columns are added.
     pub add: Option<&'a [f32]>,
-    /// Bounds of the clamp.
-    pub range: (f32, f32),
+    /// The functions of each element.
+    pub activation: Activation,
 }
 
 /// The position of the result's columns in a wider row (strided output).
@@ -265,7 +265,7 @@ impl Product<'_> {
                     c: result,
                     stride: if scratch.is_some() { computed } else { stride },
                     first: work.ends[0],
-                    epilogue: work.ends[1].then_some(Epilogue { bias, add, low: self.range.0, high: self.range.1 }),
+                    epilogue: work.ends[1].then_some(Epilogue { bias, add, activation: self.activation }),
                 };
                 isa.kernel(rows, computed, left)(&tile);
                 ahead = ahead.get(there.len() * run / UNROLL * lines_ahead(panels) * (LINE / 4)..).unwrap_or(&[]);

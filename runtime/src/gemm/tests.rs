@@ -1,6 +1,7 @@
 //! Matrix products compared with their definition.
 
 use super::{Addresses, Isa, Panels, Product, RunSplit};
+use crate::Activation;
 use crate::aligned_bytes::AlignedBytes;
 use crate::workers::Workers;
 use gradus_networks::layout::{AddressTable, Encoding};
@@ -58,7 +59,8 @@ fn products_are_sums_of_products() {
             let table = separable(&base, &relative, run).with_encoding(encoding);
             let addresses = Addresses::new(&table, RunSplit::FLOATS).expect("they are small");
             let add = with_add.then_some(&add[..]);
-            let product = Product { a: &a, addresses: &addresses, b: &panels, add, range };
+            let product =
+                Product { a: &a, addresses: &addresses, b: &panels, add, activation: Activation::clamp(range) };
             product.compute(&workers[case % 2], &mut c).expect("it can be computed");
             for (i, &have) in c.iter().enumerate() {
                 let (row, column) = (i / n, i % n);
@@ -106,8 +108,7 @@ fn each_run_has_its_place_or_is_zero() {
             let mut c = vec![f32::NAN; m * n];
             let table = AddressTable::indirect(&bases, [m, runs], run).expect("rows are whole");
             let addresses = Addresses::new(&table, RunSplit::FLOATS).expect("they are small");
-            let range = (f32::NEG_INFINITY, f32::INFINITY);
-            let product = Product { a: &a, addresses: &addresses, b: &panels, add: None, range };
+            let product = Product { a: &a, addresses: &addresses, b: &panels, add: None, activation: Activation::NONE };
             product.compute(&workers[case % 2], &mut c).expect("it can be computed");
             for (i, &have) in c.iter().enumerate() {
                 let (row, column) = (i / n, i % n);
@@ -125,10 +126,10 @@ fn each_run_has_its_place_or_is_zero() {
 #[test]
 fn addresses_outside_are_refused() {
     let panels = Panels::new(Isa::best(), [4, 2], |_, _| 1.0, None).expect("panels");
-    let range = (f32::NEG_INFINITY, f32::INFINITY);
     let compute = |base: &[i32], relative: &[i32], run, c: usize| {
         let addresses = Addresses::new(&separable(base, relative, run), RunSplit::FLOATS)?;
-        let product = Product { a: &[1.0; 8], addresses: &addresses, b: &panels, add: None, range };
+        let product =
+            Product { a: &[1.0; 8], addresses: &addresses, b: &panels, add: None, activation: Activation::NONE };
         product.compute(&Workers::default(), &mut vec![0.0; c])
     };
     assert!(compute(&[0, 6], &[0], 2, 8).is_ok());

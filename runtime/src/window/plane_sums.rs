@@ -8,9 +8,9 @@
 
 use super::partial::{OnPartial, Partial, on_rows};
 use super::planes::PlaneAxis;
-use crate::KernelError;
 use crate::vector::{Isa, MAX_LANES};
 use crate::workers::{DisjointWriter, Workers};
+use crate::{Activation, KernelError};
 use std::ops::Range;
 
 /// Maximum number of filters that are computed at once.
@@ -56,8 +56,8 @@ pub struct PlaneSums<'a> {
     pub bias: Option<&'a [f32]>,
     /// Residual, added to the result elementwise.
     pub add: Option<&'a [f32]>,
-    /// Bounds of the clamp.
-    pub range: (f32, f32),
+    /// The functions of each element.
+    pub activation: Activation,
 }
 
 impl PlaneFilters {
@@ -390,7 +390,7 @@ impl PlaneSumming<'_> {
         sums: [V; N],
     ) {
         let [_, plane] = self.filters.planes();
-        let PlaneSums { bias, add, range: (low, high), .. } = self.sums;
+        let PlaneSums { bias, add, activation, .. } = self.sums;
         // SAFETY: guaranteed by the caller.
         unsafe {
             let bias = V::splat(bias.map_or(-0.0, |bias| bias[block.filter + f]));
@@ -404,7 +404,7 @@ impl PlaneSumming<'_> {
                         None => V::load(from),
                     });
                 }
-                sum = sum.between(V::splat(low), V::splat(high));
+                sum = activation.of(sum);
                 match chunk.lanes {
                     Some(lanes) => sum.store_some(to, lanes),
                     None => sum.store(to),

@@ -8,9 +8,9 @@
 #![allow(clippy::needless_range_loop, reason = "loops of constant length are unrolled, and arrays become registers")]
 
 use super::partial::{OnPartial, Partial, on_rows};
-use crate::KernelError;
 use crate::vector::Isa;
 use crate::workers::{DisjointWriter, Workers};
+use crate::{Activation, KernelError};
 use std::ops::Range;
 
 /// Taps per axis of the windows whose rows share loads.
@@ -158,8 +158,8 @@ pub struct Planes<'a> {
     pub bias: Option<&'a [f32]>,
     /// Residual, added to the result elementwise.
     pub add: Option<&'a [f32]>,
-    /// Bounds of the clamp.
-    pub range: (f32, f32),
+    /// The functions of each element.
+    pub activation: Activation,
 }
 
 impl Planes<'_> {
@@ -364,8 +364,7 @@ struct ChunkEpilogue<V: Partial> {
     bias: Option<V>,
     /// The residual of row 0.
     add: Option<*const f32>,
-    low: V,
-    high: V,
+    activation: Activation,
     /// Row 0 of the result.
     to: *mut f32,
     /// Elements from there to the end of the rows that are computed.
@@ -389,8 +388,8 @@ impl<V: Partial> ChunkEpilogue<V> {
         // SAFETY: guaranteed by the caller.
         unsafe {
             let bias = planes.bias.map(|bias| V::splat(bias[*channel]));
-            let (low, high) = (V::splat(planes.range.0), V::splat(planes.range.1));
-            ChunkEpilogue { bias, add, low, high, to: c.at(at), end: end * pitch - chunk.column, pitch, lanes }
+            let activation = planes.activation;
+            ChunkEpilogue { bias, add, activation, to: c.at(at), end: end * pitch - chunk.column, pitch, lanes }
         }
     }
 
@@ -410,7 +409,7 @@ impl<V: Partial> ChunkEpilogue<V> {
             if let Some(add) = self.add {
                 sum = sum.plus(V::load_some(add.wrapping_add(at), self.lanes));
             }
-            let (sum, to) = (sum.between(self.low, self.high), self.to.wrapping_add(at));
+            let (sum, to) = (self.activation.of(sum), self.to.wrapping_add(at));
             if at + V::LANES <= self.end {
                 sum.store(to);
             } else {

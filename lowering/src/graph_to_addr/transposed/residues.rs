@@ -7,6 +7,7 @@ use super::{ConvOptions, MAX_GROUPS, Transposed};
 use crate::emit::{Emitter, ProductOperands};
 use gradus_ir::{Module, Tensor, Type, Value};
 use gradus_networks::layout::{ReductionOrder, SlidingWindow};
+use gradus_reference_kernels as kernels;
 
 /// Maximum number of residues, each of which is a product.
 const MAX_RESIDUES: usize = 64;
@@ -51,14 +52,51 @@ impl Residues<'_> {
     /// Lowers to rows of the result with channels last.
     pub(super) fn rows(&self, e: &mut Emitter<'_, '_>, options: &ConvOptions) -> Option<Value> {
         let a = e.pack(self.of.x, &self.of.layout, self.of.axes.letters)?;
+        if let Some(operands) = self.joint_operands(e.m()) {
+            return self.joint(e, a, operands, options);
+        }
         let mut products = Vec::with_capacity(self.all.len());
         for residue in &self.all {
             let filters = e.constant(&self.filters_of(residue)?, self.filters.1)?;
-            let windows = residue.iter().map(|along| along.window).collect();
             let bias = ProductOperands::of([("bias", self.of.bias)]);
-            products.push(self.of.product(e, a, windows, filters, &bias, options)?);
+            products.push(self.of.product(e, a, windows(residue), filters, &bias, options)?);
         }
-        if let [one] = products[..] { Some(one) } else { self.interleaved(e, &products) }
+        if let [one] = products[..] { Some(one) } else { self.of_products(e, &products) }
+    }
+
+    /// Returns the filters of all residues, and the bias of each, if all read the same windows.
+    fn joint_operands(&self, m: &Module) -> Option<(Tensor, Option<Tensor>)> {
+        let (first, others) = self.all.split_first()?;
+        let is_same = |residue: &Vec<Residue>| windows(residue) == windows(first);
+        if self.of.groups > 1 || others.is_empty() || !others.iter().all(is_same) {
+            return None;
+        }
+        let joined = |parts: Vec<Tensor>| kernels::concat(&parts.iter().collect::<Vec<_>>(), 0).ok();
+        let filters = joined(self.all.iter().map(|residue| self.filters_of(residue)).collect::<Option<_>>()?)?;
+        let bias = match self.of.bias {
+            Some(bias) => Some(joined(vec![m.ctx.dense_tensor(m.constant(bias)?)?; self.all.len()])?),
+            None => None,
+        };
+        Some((filters, bias))
+    }
+
+    /// Lowers residues that read the same windows to one product, whose columns are the filters of all.
+    fn joint(
+        &self,
+        e: &mut Emitter<'_, '_>,
+        a: Value,
+        (filters, bias): (Tensor, Option<Tensor>),
+        options: &ConvOptions,
+    ) -> Option<Value> {
+        let filters = e.constant(&filters, self.filters.1)?;
+        let bias = if let Some(bias) = bias { Some(e.constant(&bias, self.filters.1)?) } else { None };
+        let operands = ProductOperands::of([("bias", bias)]);
+        let product = self.of.product(e, a, windows(self.all.first()?), filters, &operands, options)?;
+        let ([batch, each, strides, filters], rank) = (self.extents(), self.of.window.output.len());
+        let apart = e.reshape(product, &[&batch[..], &each, &strides, &filters].concat())?;
+        let axes = (0..rank).flat_map(|i| [1 + i as i64, (1 + rank + i) as i64]);
+        let perm: Vec<i64> = [0].into_iter().chain(axes).chain([2 * rank as i64 + 1]).collect();
+        self.interleaved(e, apart, &perm)
     }
 
     /// Returns the filters of a combination of residues, `[M, K]` in the order of the summands.
@@ -88,25 +126,40 @@ impl Residues<'_> {
         Tensor::new(filters.dtype(), vec![groups * each, channels * taps.len()], bytes.into()).ok()
     }
 
-    /// Interleaves the outputs of all residues: rows of the result image.
-    fn interleaved(&self, e: &mut Emitter<'_, '_>, products: &[Value]) -> Option<Value> {
-        let w = &self.of.window;
-        let (rank, filters) = (w.output.len(), (self.of.filters * self.of.groups) as i64);
-        let each: Vec<i64> = (0..rank).map(|i| w.output[i].div_ceil(w.strides[i]) as i64).collect();
-        let strides: Vec<i64> = w.strides.iter().map(|&stride| stride as i64).collect();
-        let batch = self.of.input[0];
+    /// Interleaves the outputs of a product for each residue.
+    fn of_products(&self, e: &mut Emitter<'_, '_>, products: &[Value]) -> Option<Value> {
+        let ([batch, each, strides, filters], rank) = (self.extents(), self.of.window.output.len());
         let all = e.concat(products, 0)?;
-        let apart = e.reshape(all, &[&strides[..], &[batch], &each, &[filters]].concat())?;
-        let axis = |i: usize| [(rank + 1 + i) as i64, i as i64];
-        let perm: Vec<i64> =
-            [rank as i64].into_iter().chain((0..rank).flat_map(axis)).chain([2 * rank as i64 + 1]).collect();
-        let together = e.permute(apart, &perm)?;
+        let apart = e.reshape(all, &[&strides[..], &batch, &each, &filters].concat())?;
+        let axes = (0..rank).flat_map(|i| [(rank + 1 + i) as i64, i as i64]);
+        let perm: Vec<i64> = [rank as i64].into_iter().chain(axes).chain([2 * rank as i64 + 1]).collect();
+        self.interleaved(e, apart, &perm)
+    }
+
+    /// Returns the extents of a result that is divided by residues: batch, positions of a residue, residues, and filters.
+    fn extents(&self) -> [Vec<i64>; 4] {
+        let (w, filters) = (&self.of.window, (self.of.filters * self.of.groups) as i64);
+        let each = w.output.iter().zip(&w.strides).map(|(output, &stride)| output.div_ceil(stride) as i64).collect();
+        let strides = w.strides.iter().map(|&stride| stride as i64).collect();
+        [vec![self.of.input[0]], each, strides, vec![filters]]
+    }
+
+    /// Makes rows of the result image of a result that is divided by residues, where `perm` has the residues of an axis after its positions.
+    fn interleaved(&self, e: &mut Emitter<'_, '_>, apart: Value, perm: &[i64]) -> Option<Value> {
+        let [batch, each, strides, filters] = self.extents();
+        let together = e.permute(apart, perm)?;
         let image: Vec<i64> = each.iter().zip(&strides).map(|(each, stride)| each * stride).collect();
-        let image = [&[batch][..], &image, &[filters]].concat();
+        let image = [&batch[..], &image, &filters].concat();
         let whole = e.reshape(together, &image)?;
-        let wanted: Vec<i64> = [batch].into_iter().chain(w.output.iter().map(|&d| d as i64)).chain([filters]).collect();
+        let outputs: Vec<i64> = self.of.window.output.iter().map(|&d| d as i64).collect();
+        let wanted = [&batch[..], &outputs, &filters].concat();
         if image == wanted { Some(whole) } else { e.slice(whole, &wanted, &vec![1; wanted.len()]) }
     }
+}
+
+/// Returns the windows of a combination of residues.
+fn windows(residue: &[Residue]) -> Vec<SlidingWindow> {
+    residue.iter().map(|along| along.window).collect()
 }
 
 /// Returns the residues along an axis; `None` if one has no taps.

@@ -45,5 +45,8 @@ pub(super) const FUSE: &[Rule] = &[
     approx("conv-bias-divided",   "div(conv{* = P}(x, W, B), C): R => conv{* = P}(x, div(W, reshape(per_filter(C, R), channel_kernels(R))), div(B, per_filter(C, R))): R"),
     approx("norm-add",            "add(batch_normalization{* = N}(x, S, B, M, V), C): R => batch_normalization{* = N}(x, S, add(B, per_filter(C, R)), M, V): R  if inference(N)"),
     approx("norm-scaled",         "mul(batch_normalization{* = N}(x, S, B, M, V), C): R => batch_normalization{* = N}(x, mul(S, per_filter(C, R)), mul(B, per_filter(C, R)), M, V): R  if inference(N)"),
+    approx("swish",               "mul(x: T, sigmoid(x)): T => swish(x): T"),
+    approx("hard-swish",          "div(mul(x: T, clip(add(x, 3.0): T, 0.0, 6.0): T): T, 6.0): T => hard_swish(x): T"),
+    approx("hard-swish-gate",     "mul(x: T, div(clip(add(x, 3.0): T, 0.0, 6.0): T, 6.0): T): T => hard_swish(x): T"),
     approx("matmul-scaled",       "mul(matmul(a, B: T): R, C: S): R => matmul(a, scaled(B, C)): R   if row_of(S, T)"),
 ];

@@ -3,7 +3,7 @@
 //! | group | file | purpose |
 //! |---|---|---|
 //! | `graph-algebra` | `algebra.rs` | commuting transposes, reshapes and constants with other ops; composition |
-//! | `graph-fuse` | `algebra.rs` | folding normalizations, scales and sums into convolutions |
+//! | `graph-fuse` | `algebra.rs` | folding normalizations, scales and sums into convolutions, and formulas into the functions that they are |
 //! | `graph-merge` | `merge.rs` | merging products and convolutions with a common input |
 //! | `mul-as-conv` | `choices.rs`, `broadcast.rs` | elementwise products as depthwise convolutions |
 //! | `matmul-as-conv` | `choices.rs` | matrix products as 1x1 convolutions, and back |
@@ -33,7 +33,7 @@ pub(super) const GROUPS: &[RuleGroup] = &[
     },
     RuleGroup {
         name: "graph-fuse",
-        doc: "folds normalizations, scales and sums into convolutions",
+        doc: "folds normalizations, scales and sums into convolutions, and formulas into the functions that they are",
         rules: algebra::FUSE,
     },
     RuleGroup { name: "graph-merge", doc: "merges products and convolutions with a common input", rules: merge::MERGE },

@@ -3,7 +3,7 @@
 use super::{ComposedOp, position};
 use crate::graph::ConvOp;
 use gradus_ir::{DYNAMIC, OpDecl, Refusal, Value};
-use std::f64::consts::TAU;
+use gradus_reference_kernels::sines_and_cosines;
 
 /// Largest length of a transform that is a product: beyond, the products are more than those of a fast transform by a factor of 100.
 const MAX_LENGTH: i64 = 1 << 11;
@@ -65,7 +65,7 @@ impl Transform {
     /// Returns the matrix `[extent * parts, bins * result_parts]` by which rows are multiplied.
     fn matrix(&self) -> Vec<f64> {
         let (n, columns) = (self.length, self.columns());
-        let turns: Vec<(f64, f64)> = (0..n).map(|i| (TAU * i as f64 / n as f64).sin_cos()).collect();
+        let turns: Vec<(f64, f64)> = sines_and_cosines(n).collect();
         let scale = if self.is_inverse { 1.0 / n as f64 } else { 1.0 };
         let mut matrix = vec![0.0; self.rows() * columns];
         for term in 0..n {

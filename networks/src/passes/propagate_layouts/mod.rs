@@ -34,7 +34,7 @@ pub const INFO: PassInfo = PassInfo {
 # Does
 
 An op whose operands are unpacked from one layout is computed on the packed tensors, and its result is unpacked instead: elementwise ops,
-with broadcast operands packed; `graph.concat`, `graph.slice`, `graph.pad`, `graph.table`, `graph.lrn` and `graph.softmax` along the packed axis; `graph.reshape` that
+with broadcast operands packed; `graph.concat`, `graph.slice`, `graph.pad`, `graph.resize`, `graph.table`, `graph.lrn` and `graph.softmax` along the packed axis; `graph.reshape` that
 splits axes or merges adjacent ones; `graph.transpose`, which then moves no element. A `layout.pack` of an unpacked tensor is erased, or
 becomes a transposition if the layouts differ; one that moves no element becomes a reshape. Normalization by constants becomes a product
 and a sum.
@@ -64,6 +64,7 @@ const PATTERNS: &[Pattern] = &[
     Pattern { name: "concat-of-unpack", run: movement::concat },
     Pattern { name: "slice-of-unpack", run: movement::slice },
     Pattern { name: "pad-of-unpack", run: movement::pad },
+    Pattern { name: "resize-of-unpack", run: movement::resize },
     Pattern { name: "table-of-unpack", run: movement::table },
     Pattern { name: "lrn-of-unpack", run: movement::lrn },
     Pattern { name: "softmax-of-unpack", run: movement::softmax },
@@ -76,6 +77,7 @@ const MOVEMENT: &[&OpInfo] = &[
     graph::ConcatOp::INFO,
     graph::SliceOp::INFO,
     graph::PadOp::INFO,
+    graph::ResizeOp::INFO,
     graph::TableOp::INFO,
     graph::LrnOp::INFO,
     graph::SoftmaxOp::INFO,

@@ -1,7 +1,7 @@
 //! Layout propagation through ops that move elements along axes.
 
 use super::{Letters, Unpacked, integers, made, relayout, unpacking};
-use crate::graph::{ConcatOp, LrnOp, PadOp, SliceOp, SoftmaxOp, TableOp, TransposeOp};
+use crate::graph::{ConcatOp, LrnOp, PadOp, ResizeOp, SliceOp, SoftmaxOp, TableOp, TransposeOp};
 use crate::layout::UnpackOp;
 use gradus_ir::rewrite::Rewriter;
 use gradus_ir::{Module, Op, OpDecl, OpState, PatternRewriter, Type, Value};
@@ -109,6 +109,23 @@ fn padded(r: &mut Rewriter<'_>, op: Op) -> Option<()> {
         state.operand_group(group);
     }
     state.inherent(&m.ctx, "mode", m.args(op)?.attr("mode"));
+    replaced(r, op, &from, state)
+}
+
+pub(super) fn resize(r: &mut Rewriter<'_>, op: Op) -> bool {
+    resampled(r, op).is_some()
+}
+
+fn resampled(r: &mut Rewriter<'_>, op: Op) -> Option<()> {
+    let m = r.module();
+    let from = Unpacked::of(m, ResizeOp::cast(m, op)?.x(m))?;
+    let letters = Letters::of(m, from.layout, from.axes)?;
+    let axes = m.args(op)?.ints("axes").filter(|axes| !axes.is_empty());
+    let axes = axes.unwrap_or_else(|| (0..letters.plain.len() as i64).collect());
+    let axes: Vec<i64> = axes.into_iter().map(|axis| letters.packed_axis(axis)).collect::<Option<_>>()?;
+    let mut state = OpState::with_operands_of(m, op);
+    state.set_operand_group(m.info(op)?, "x", &[from.x]);
+    state.set_inherent(&m.ctx, "axes", Some(m.ctx.i64_array_attr(&axes)));
     replaced(r, op, &from, state)
 }
 

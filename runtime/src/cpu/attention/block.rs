@@ -4,10 +4,10 @@ use super::super::function::tanh;
 use super::super::lanes::{exponentials, largest, share};
 use super::mask::RowMask;
 use super::{AttentionPlan, Inputs, OutputRow};
-use crate::KernelError;
 use crate::gemm::{Addresses, Isa, Panels, Product};
 use crate::vector::{Loops, MultiplyAdd, run_widest};
 use crate::workers::Workers;
+use crate::{Activation, KernelError};
 use gradus_ir::eval::Trap;
 use std::ops::Range;
 
@@ -146,8 +146,7 @@ impl<'a> Head<'a> {
 
 /// Computes a product on this thread.
 fn product(a: &[f32], addresses: &Addresses, b: &Panels, add: Option<&[f32]>, c: &mut [f32]) -> Result<(), Trap> {
-    let range = (f32::NEG_INFINITY, f32::INFINITY);
-    Product { a, addresses, b, add, range }.compute(&Workers::default(), c).map_err(Trap::from)
+    Product { a, addresses, b, add, activation: Activation::NONE }.compute(&Workers::default(), c).map_err(Trap::from)
 }
 
 /// Returns the largest magnitude; infinity if there is a NaN.

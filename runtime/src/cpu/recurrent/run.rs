@@ -6,6 +6,7 @@ use super::RecurrentPlan;
 use super::gates::{GateStep, Phase};
 use super::product::{MIN_ROWS, StateProduct};
 use super::weights::DirectionWeights;
+use crate::Activation;
 use crate::aligned_bytes::AlignedBytes;
 use crate::cpu::{floats_mut, trap::internal_error};
 use crate::gemm::Product;
@@ -146,7 +147,7 @@ impl LayerRun<'_> {
                 addresses: &plan.addresses[usize::from(steps.len() < plan.chunk)],
                 b: &weights.input,
                 add: None,
-                range: (f32::NEG_INFINITY, f32::INFINITY),
+                activation: Activation::NONE,
             };
             product.compute(workers, &mut products[..size]).map_err(Trap::from)?;
         }

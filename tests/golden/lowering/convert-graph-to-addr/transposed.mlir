@@ -1,14 +1,25 @@
 // RUN: gradus opt %s --convert-graph-to-addr --canonicalize --verify-diagnostics | FileCheck %s
 // COM: A transposed convolution with stride 2 is four convolutions with stride 1, whose results are interleaved: each residue reads one of
-// COM: the four taps. With stride 1 it is one convolution, which reads the taps in reverse.
+// COM: the four taps. If all read the same elements they are one product. With stride 1 it is one convolution, which reads the taps in reverse.
+
+// CHECK-LABEL: func.func @joint
+// CHECK:         addr.gemm {{.*}} bias {{.*}} -> tensor<4x4xf32>
+// CHECK:         graph.transpose {{.*}} {perm = array<i64: 0, 1, 3, 2, 4, 5>} : (tensor<1x2x2x2x2x1xf32>) -> tensor<1x2x2x2x2x1xf32>
+// CHECK-NOT:     graph.conv_transpose
+func.func @joint(%x: tensor<1x1x2x2xf32>) -> tensor<1x1x4x4xf32> {
+  %w = arith.constant dense<[[[[1.0, 2.0], [3.0, 4.0]]]]> : tensor<1x1x2x2xf32>
+  %b = arith.constant dense<[5.0]> : tensor<1xf32>
+  %0 = graph.conv_transpose %x, %w, %b {strides = array<i64: 2, 2>} : (tensor<1x1x2x2xf32>, tensor<1x1x2x2xf32>, tensor<1xf32>) -> tensor<1x1x4x4xf32>
+  return %0 : tensor<1x1x4x4xf32>
+}
 
 // CHECK-LABEL: func.func @interleaved
-// CHECK-COUNT-4: addr.gemm
+// CHECK-COUNT-4: addr.indirect_gemm
 // CHECK:         graph.transpose {{.*}} {perm = array<i64: 2, 3, 0, 4, 1, 5>} : (tensor<2x2x1x2x2x1xf32>) -> tensor<1x2x2x2x2x1xf32>
 // CHECK-NOT:     graph.conv_transpose
 func.func @interleaved(%x: tensor<1x1x2x2xf32>) -> tensor<1x1x4x4xf32> {
-  %w = arith.constant dense<[[[[1.0, 2.0], [3.0, 4.0]]]]> : tensor<1x1x2x2xf32>
-  %0 = graph.conv_transpose %x, %w {strides = array<i64: 2, 2>} : (tensor<1x1x2x2xf32>, tensor<1x1x2x2xf32>) -> tensor<1x1x4x4xf32>
+  %w = arith.constant dense<[[[[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0], [9.0, 10.0, 11.0, 12.0], [13.0, 14.0, 15.0, 16.0]]]]> : tensor<1x1x4x4xf32>
+  %0 = graph.conv_transpose %x, %w {pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 2, 2>} : (tensor<1x1x2x2xf32>, tensor<1x1x4x4xf32>) -> tensor<1x1x4x4xf32>
   return %0 : tensor<1x1x4x4xf32>
 }
 

@@ -78,3 +78,15 @@ func.func @lrn(%a: tensor<1x2x2x4xf32>) -> tensor<1x4x2x2xf32> {
   %1 = graph.lrn %0 {size = 3 : i64} : tensor<1x4x2x2xf32>
   return %1 : tensor<1x4x2x2xf32>
 }
+
+// Axes that are resampled keep their scales.
+func.func @resize(%a: tensor<1x2x3x4xf32>) -> (tensor<1x4x6x4xf32>, tensor<1x2x5x4xf32>) {
+  %0 = layout.unpack %a from <"NHWC"> : tensor<1x2x3x4xf32> -> tensor<1x4x2x3xf32>
+  %scales = arith.constant dense<[1.0, 1.0, 2.0, 2.0]> : tensor<4xf32>
+  %1 = graph.resize %0 scales %scales {nearest_mode = "floor"} : (tensor<1x4x2x3xf32>, tensor<4xf32>) -> tensor<1x4x4x6xf32>
+  %2 = layout.pack %1 into <"NHWC"> : tensor<1x4x4x6xf32> -> tensor<1x4x6x4xf32>
+  %sizes = arith.constant dense<5> : tensor<1xi64>
+  %3 = graph.resize %0 sizes %sizes {axes = array<i64: -1>, mode = "linear"} : (tensor<1x4x2x3xf32>, tensor<1xi64>) -> tensor<1x4x2x5xf32>
+  %4 = layout.pack %3 into <"NHWC"> : tensor<1x4x2x5xf32> -> tensor<1x2x5x4xf32>
+  return %2, %4 : tensor<1x4x6x4xf32>, tensor<1x2x5x4xf32>
+}
