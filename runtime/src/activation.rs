@@ -4,7 +4,7 @@
 
 use crate::vector::Vector;
 
-/// What is applied to each sum with its bias and residual, in this order: a clamp, hard swish, a factor and an addend.
+/// The stages that follow bias and residual: a clamp, then hard swish, then a factor and an addend.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Activation {
     /// Bounds of the clamp.
@@ -54,7 +54,7 @@ impl Activation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vector::Eight;
+    use crate::vector::{Eight, Floats};
 
     #[test]
     fn stages_apply_in_their_order() {

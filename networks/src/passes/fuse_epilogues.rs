@@ -24,9 +24,9 @@ pub const INFO: PassInfo = PassInfo {
 
 # Does
 
-Fuses `graph.add` and `graph.sum` of two tensors of equal shape, `graph.add` of a constant per column, `graph.relu`, `graph.clip` with
-constant bounds, `graph.hard_swish`, and after it `graph.mul` and `graph.add` of a number into a single-use product, functions of one operand also behind
-reshapes, transpositions and slices, sums behind a reshape; and `graph.relu` of a `graph.concat` of such products.
+Fuses these ops into a single-use product: `graph.add` and `graph.sum` of two tensors of equal shape, `graph.add` of a constant per column,
+`graph.relu`, `graph.clip` with constant bounds, `graph.hard_swish`, and after it `graph.mul` and `graph.add` of a number. Sums may stand behind
+a reshape, `graph.relu` and `graph.hard_swish` behind reshapes, transpositions and slices, and `graph.relu` behind a `graph.concat` of products.
 
 # Refuses
 

@@ -148,7 +148,13 @@ fn nan_is_not_hidden() {
         let mut c = vec![0.0; 20];
         let a = [f32::NAN];
         let addresses = Addresses::new(&separable(&[0], &[0], 1), RunSplit::FLOATS).expect("they are small");
-        let product = Product { a: &a, addresses: &addresses, b: &panels, add: None, range: (0.0, f32::INFINITY) };
+        let product = Product {
+            a: &a,
+            addresses: &addresses,
+            b: &panels,
+            add: None,
+            activation: Activation::clamp((0.0, f32::INFINITY)),
+        };
         product.compute(&Workers::default(), &mut c).expect("it can be computed");
         assert!(c.iter().all(|x| x.is_nan()), "{isa:?}");
     }
