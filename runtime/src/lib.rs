@@ -1,10 +1,10 @@
 //! The runtime: kernels of this machine, machine code, plans that run programs by them, and files of programs and tables.
 
-mod activation;
 mod aligned_bytes;
 pub mod artifact;
 pub mod code;
 pub mod cpu;
+mod elementwise_epilogue;
 pub mod gemm;
 mod kernel_error;
 mod lookup;
@@ -16,5 +16,5 @@ mod vector;
 pub mod window;
 pub mod workers;
 
-pub use activation::Activation;
+pub use elementwise_epilogue::ElementwiseEpilogue;
 pub use kernel_error::KernelError;

@@ -321,7 +321,7 @@ fn truncf(args: &OpArgs<'_>) -> Result<Scalar, Trap> {
 /// Rounds to a format in a direction: 1 down, 2 up, 3 to zero, 4 to the nearest number, away from zero between two.
 fn rounded_by(mode: i64, kind: FloatKind, x: f64) -> f64 {
     let (size, nearest) = (x.abs(), round_to(kind, x.abs()));
-    if !nearest.is_finite() && !size.is_finite() || nearest == size {
+    if !size.is_finite() || nearest == size {
         return round_to(kind, x);
     }
     // Magnitudes are in the order of their encodings.
@@ -359,4 +359,49 @@ fn bitcast(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
         None if ctx.is_unsigned(to) => Datum::Int(raw as i64),
         None => Datum::Int(wrap(raw as i128, ctx.int_width(to).unwrap_or(64))),
     }])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gradus_ir::random::Random;
+
+    /// Directed results enclose a number, and between two the nearest is as defined.
+    #[test]
+    fn numbers_are_rounded_in_all_directions() {
+        let mut random = Random::of("rounding modes");
+        for kind in [FloatKind::F16, FloatKind::BF16] {
+            for case in 0..2000 {
+                let scale = f64::exp2(random.below(60) as f64 - 30.0);
+                let exact = to_f64(kind, random.below(1 << 15).into());
+                let x = match case % 4 {
+                    0 => exact,
+                    // In the middle of two numbers.
+                    1 => (exact + to_f64(kind, from_f64(kind, exact) + 1)) / 2.0,
+                    _ => (random.below(1 << 30) as f64 - 5e8) / 1e9 * scale,
+                };
+                let x = if case % 8 < 4 { x } else { -x };
+                if !x.is_finite() {
+                    continue;
+                }
+                let [down, up, to_zero, away] = [1, 2, 3, 4].map(|mode| rounded_by(mode, kind, x));
+                assert!(down <= x && x <= up && (down == up) == (round_to(kind, x) == x), "{kind:?} {x}: {down}, {up}");
+                assert!(to_zero == if x < 0.0 { up } else { down }, "{kind:?} {x}: {to_zero}");
+                let (below, above) = (x - down, up - x);
+                let nearest = if below == above {
+                    if x < 0.0 { down } else { up }
+                } else if below < above {
+                    down
+                } else {
+                    up
+                };
+                assert!(away == nearest || !up.is_finite() || !down.is_finite(), "{kind:?} {x}: {away}, not {nearest}");
+            }
+        }
+        assert_eq!(
+            [1, 2, 3, 4].map(|mode| rounded_by(mode, FloatKind::F16, 1e6)),
+            [65504.0, f64::INFINITY, 65504.0, f64::INFINITY]
+        );
+        assert!(rounded_by(1, FloatKind::F16, f64::NAN).is_nan());
+    }
 }

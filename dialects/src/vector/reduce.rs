@@ -172,21 +172,22 @@ fn verify_scan(m: &Module, op: Op) -> Result<(), Violation> {
     })
 }
 
+/// Returns the combining kind of an executed op.
+fn declared_kind(args: &OpArgs<'_>) -> String {
+    args.attr("kind").map_or_else(|| "add".to_owned(), |a| word(args.ctx(), a))
+}
+
 /// Returns the kind of an executed op, as `addf` and `mulf` for floats.
 pub(super) fn kind_at_run_time(args: &OpArgs<'_>, ty: Type) -> String {
     let ctx = args.ctx();
-    let kind = args.attr("kind").map_or_else(|| "add".to_owned(), |a| word(ctx, a));
+    let kind = declared_kind(args);
     let float = ctx.float_kind(ctx.element_type(ty)).is_some();
     if float && (kind == "add" || kind == "mul") { kind + "f" } else { kind }
 }
 
-/// Whether the verifier accepts a kind, as that of MLIR does, which combines no numbers of a type.
-fn has_no_meaning(ctx: &Context, kind: &str, ty: Type) -> bool {
-    !is_supported(
-        ctx,
-        kind.strip_suffix('f').filter(|kind| ["add", "mul"].contains(kind)).unwrap_or(kind),
-        ctx.element_type(ty),
-    )
+/// Whether the kind of an executed op combines numbers of a type: as that of MLIR, the verifier of `multi_reduction` accepts others.
+fn has_meaning(args: &OpArgs<'_>, ty: Type) -> bool {
+    is_supported(args.ctx(), &declared_kind(args), args.ctx().element_type(ty))
 }
 
 /// Returns the fast-math flags, whose violation yields poison.
@@ -259,7 +260,7 @@ fn reduce_elements(args: &OpArgs<'_>, data: &[Datum], mask: Option<&[bool]>) -> 
     let source = stored(&data[0], from.iter().product())?;
     let mut sums = stored(&data[1], out.iter().product())?;
     let (kind, elem) = (kind_at_run_time(args, ty), ctx.element_type(ty));
-    if has_no_meaning(ctx, &kind, ty) {
+    if !has_meaning(args, ty) {
         return Ok(vec![ctx.poison_of(ty)]);
     }
     let dims = args.ints("reduction_dims").unwrap_or_default();
@@ -274,13 +275,10 @@ fn reduce_elements(args: &OpArgs<'_>, data: &[Datum], mask: Option<&[bool]>) -> 
 fn multi_reduction(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     unmasked(args)?;
     let (ctx, ty) = (args.ctx(), args.result_types[0]);
-    if data.iter().any(Datum::has_poison) {
+    if data.iter().any(Datum::has_poison) || !has_meaning(args, ty) {
         return reduce_elements(args, data, None);
     }
     let kind = kind_at_run_time(args, ty);
-    if has_no_meaning(ctx, &kind, ty) {
-        return Ok(vec![ctx.poison_of(ty)]);
-    }
     let dims = args.ints("reduction_dims").unwrap_or_default();
     let mut acc = data[1].clone();
     for slice in slices(ctx, data[0].tensor()?, &dims, ty) {

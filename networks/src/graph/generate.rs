@@ -102,7 +102,7 @@ fn constant_of_shape(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Tr
 }
 
 /// Range `start, start + delta, ...` up to `limit`, exclusive. The length is `max(0, ceil((limit - start) / delta))`; poison if the
-/// step is 0.
+/// step is 0 or the length is not a number.
 ///
 /// ```mlir
 /// %y = graph.range %start, %limit, %delta : (tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<?xi64>
@@ -144,11 +144,16 @@ const MAX_COUNTED: f64 = 65536.0;
 
 fn range(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let i = Inputs::new(args, data);
-    let delta = i.get("delta")?;
-    if delta.to_f64().first() == Some(&0.0) {
+    let (start, limit, delta) = (i.get("start")?, i.get("limit")?, i.get("delta")?);
+    let number = |t: &Tensor| t.to_f64().first().copied().unwrap_or(f64::NAN);
+    let (step, length) = (number(delta), (number(limit) - number(start)) / number(delta));
+    if step == 0.0 || length.is_nan() {
         return Ok(vec![args.ctx().poison_of(args.result_types[0])]);
     }
-    one(kernels::range(i.get("start")?, i.get("limit")?, delta))
+    match kernels::range(start, limit, delta) {
+        Err(too_long) if length > MAX_COUNTED => Err(Trap::Limit(too_long.to_string())),
+        result => one(result),
+    }
 }
 
 /// One-hot encoding: a new axis of extent `depth` holds the on-value at the index and the off-value elsewhere.

@@ -8,8 +8,8 @@ mod norm;
 mod pool;
 mod reduce;
 mod rotary;
+mod tensor_emitter;
 
-use super::tensor_emitter::{TensorEmitter, replace_by};
 use crate::graph;
 use gradus_ir::pass::{FloatChange, Rewrites};
 use gradus_ir::{
@@ -17,6 +17,7 @@ use gradus_ir::{
     Value,
 };
 use gradus_reference_kernels::shape::normalize_axis;
+use tensor_emitter::{TensorEmitter, replace_by};
 
 /// The declaration of the pass.
 pub const INFO: PassInfo = PassInfo {
@@ -115,7 +116,7 @@ impl Pass for ExpandComposedOps {
                 if !cx.allows("expand-composed-op", e.module(), op) {
                     return Err(NOT_ALLOWED.into());
                 }
-                Ok(values.into_iter().map(Some).collect())
+                Ok(values)
             });
             match replaced {
                 Ok(()) => cx.count("num-ops", 1),

@@ -14,7 +14,6 @@ mod overlap_bands;
 mod pack_panels;
 mod plan_memory;
 mod propagate_layouts;
-mod tensor_emitter;
 
 /// The passes of this crate, alphabetically. The order affects listings only.
 pub const PASSES: &[&PassInfo] = &[

@@ -3,7 +3,7 @@
 use super::narrow::Narrow;
 use super::operands::Operands;
 use super::{Kernel, Out, Prepared, constant, extents, float, floats, position};
-use crate::Activation;
+use crate::ElementwiseEpilogue;
 use crate::aligned_bytes::AlignedBytes;
 use crate::gemm::{Addresses, ColumnSlice, Isa, Panels, Product, RunSplit};
 use crate::workers::Workers;
@@ -75,7 +75,7 @@ fn widened(kind: Narrow, constant: &Tensor) -> Bytes {
 /// run.
 pub(super) fn gemm(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let kind = Narrow::of(args, 0)?;
-    let (activation, factor) = (activation(args)?, Factor::of(m, args)?);
+    let (elementwise, factor) = (elementwise_epilogue(args)?, Factor::of(m, args)?);
     let addresses = factor.addresses(&constant_table(args)?)?;
     let mut operands = Operands::new(args);
     let add = operands.input("add");
@@ -101,7 +101,7 @@ pub(super) fn gemm(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
             }
         };
         let a = kind.floats(data[0]);
-        let product = |(addresses, b)| Product { a: &a, addresses, b, add: add.as_deref(), activation };
+        let product = |(addresses, b)| Product { a: &a, addresses, b, add: add.as_deref(), elementwise };
         let products: SmallVec<[Product<'_>; 4]> = addresses.iter().zip(b).map(product).collect();
         let columns = out.columns.unwrap_or(ColumnSlice { first: 0, of: factor.columns });
         kind.write(out.bytes, |c| Product::compute_all(&products, workers, c, columns).map_err(Trap::from))
@@ -111,17 +111,17 @@ pub(super) fn gemm(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
 }
 
 /// Returns the functions of each element. `None` if a bound is NaN, since kernels keep a NaN of the sum, not of a bound, or if no kernel has them.
-pub(super) fn activation(args: &OpArgs<'_>) -> Option<Activation> {
+pub(super) fn elementwise_epilogue(args: &OpArgs<'_>) -> Option<ElementwiseEpilogue> {
     let number = |name: &str, default: f32| float(args, name).unwrap_or(default);
     let range = (number("low", f32::NEG_INFINITY), number("high", f32::INFINITY));
-    let clamp = Activation::clamp(range);
+    let clamp = ElementwiseEpilogue::clamp(range);
     let affine = (number("factor", clamp.affine.0), number("addend", clamp.affine.1));
     let hard_swish = args.attr("activation").is_some();
     let is_known = !range.0.is_nan() && !range.1.is_nan() && (hard_swish || affine == clamp.affine);
-    is_known.then_some(Activation { hard_swish, affine, ..clamp })
+    is_known.then_some(ElementwiseEpilogue { hard_swish, affine, ..clamp })
 }
 
 /// Returns the bounds of the clamp, if there is no other function of each element.
 pub(super) fn bounds(args: &OpArgs<'_>) -> Option<(f32, f32)> {
-    activation(args)?.bounds()
+    elementwise_epilogue(args)?.bounds()
 }

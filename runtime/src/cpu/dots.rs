@@ -3,7 +3,7 @@
 #![allow(unsafe_code)]
 #![allow(clippy::needless_range_loop, reason = "loops of constant length are unrolled, and arrays become registers")]
 
-use super::addr::activation;
+use super::addr::elementwise_epilogue;
 use super::operands::Operands;
 use super::{Kernel, Prepared, dtype, extents, floats, floats_mut, position};
 use crate::vector::{Element, Floats, Isa, MAX_LANES, OnVectors};
@@ -45,7 +45,7 @@ pub(super) fn gemm(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     starts.iter().all(|&start| start <= buffer && depth <= buffer - start).then_some(())?;
     let mut operands = Operands::new(args);
     let [b, bias, add] = ["b", "bias", "add"].map(|name| operands.input(name));
-    let (b, activation) = (b?, activation(args)?);
+    let (b, elementwise) = (b?, elementwise_epilogue(args)?);
     let run = move |workers: &Workers, data: &[&[u8]], out: &mut [u8]| {
         let (a, vectors) = (floats(data[0]), floats(data[b]));
         let [bias, add] = [bias, add].map(|input| input.map(|i| floats(data[i])));
@@ -57,7 +57,7 @@ pub(super) fn gemm(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
                 let sum = bias.map_or(*y, |bias| *y + bias[i % columns]);
                 let sum = add.map_or(sum, |add| sum + add[part * each * columns + i]);
                 // SAFETY: a vector of one number needs no extension.
-                *y = unsafe { activation.of(sum) };
+                *y = unsafe { elementwise.of(sum) };
             }
         });
         Ok(())

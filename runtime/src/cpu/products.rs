@@ -1,12 +1,12 @@
 //! Matrix products whose factors are not constant: batched, transposed and scaled ones on f32 by the kernels of table-driven
 //! products, with the right factor packed in each run, or by dot products if it has one column; and those of f64 and integers by loops.
 
-use super::addr::activation;
+use super::addr::elementwise_epilogue;
 use super::elementwise::{ElementArithmetic, dispatch, elements, elements_mut};
 use super::operands::Operands;
 use super::rows::{FEW, PARTIAL, few_rows};
 use super::{Kernel, Prepared, dots, dtype, extents, float, floats, floats_mut, position};
-use crate::Activation;
+use crate::ElementwiseEpilogue;
 use crate::gemm::{Addresses, Isa, Panels, Product, RunSplit};
 use crate::workers::Workers;
 use gradus_ir::eval::Trap;
@@ -142,7 +142,7 @@ pub(super) fn table(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let (kind, result) = (dtype(m, args.operand_type(0))?, dtype(m, *args.result_types.first()?)?);
     let (a, b) = (position(args, "a")?, position(args, "b")?);
     let same = [a, b].map(|i| dtype(m, args.operand_type(i))) == [Some(kind); 2] && kind == result;
-    if !same || kind == DType::Bool || activation(args) != Some(Activation::NONE) {
+    if !same || kind == DType::Bool || elementwise_epilogue(args) != Some(ElementwiseEpilogue::NONE) {
         return None;
     }
     dispatch!(kind, T => tabulated::<T>(m, args))
@@ -275,7 +275,7 @@ impl FloatProduct {
             false => Panels::of_matrix(isa, sizes, b, self.alpha),
         };
         let b = b?;
-        let product = Product { a, addresses: &self.addresses, b: &b, add, activation: Activation::NONE };
+        let product = Product { a, addresses: &self.addresses, b: &b, add, elementwise: ElementwiseEpilogue::NONE };
         product.compute(workers, out).map_err(Trap::from)
     }
 }

@@ -30,8 +30,8 @@ pub(super) fn nearest(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
         Some((_, table)) => table.iter().map(position).collect::<Option<Vec<usize>>>(),
         None => Some((0..input[axis]).collect()),
     };
-    let last = resampling.axes.iter().map(|(axis, _)| *axis).max()?;
-    let (width, run) = (input[last], input[last + 1..].iter().product());
+    let last = resampling.axes.iter().map(|(axis, _)| *axis).max().unwrap_or(0);
+    let (width, run) = (*input.get(last)?, input[last + 1..].iter().product());
     let columns = positions(last)?;
     let mut rows = vec![0];
     for (axis, extent) in input[..last].iter().enumerate() {

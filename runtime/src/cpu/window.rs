@@ -1,6 +1,6 @@
 //! Kernels of table-driven pools and depthwise convolutions.
 
-use super::addr::activation;
+use super::addr::elementwise_epilogue;
 use super::narrow::{Narrow, WidenedFloats};
 use super::operands::Operands;
 use super::{Kernel, Prepared, constant, dtype, elementwise, extents, size};
@@ -9,7 +9,7 @@ use crate::window::{
     MaxWindows, PlaneAxis, PlaneFilters, PlaneShape, PlaneSums, Planes, WindowReduction, WindowTable, Windows,
 };
 use crate::workers::Workers;
-use crate::{Activation, KernelError};
+use crate::{ElementwiseEpilogue, KernelError};
 use gradus_ir::eval::Trap;
 use gradus_ir::{DType, Module, OpArgs};
 use gradus_networks::addr::{Geometry, bands_of, channels_per_filter, constant_table};
@@ -90,18 +90,24 @@ pub(super) fn conv_planes(_: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let shape = PlaneShape::new(rows, columns, bands)
         .filter(|shape| is_depthwise && if bands == [1; 2] { shape.is_three() } else { geometry.windows.len() > 1 });
     match usize::try_from(channels_per_filter(args, &geometry)?).ok()? {
-        1 if let Some(shape) = shape => planes(args, move |[a, bias, add], activation, workers, c| {
+        1 if let Some(shape) = shape => planes(args, move |[a, bias, add], elementwise, workers, c| {
             let (bias, add) = (bias.as_deref(), add.as_deref());
-            let planes =
-                Planes { a: a.as_deref().unwrap_or_default(), shape: &shape, weights: &weights, bias, add, activation };
+            let planes = Planes {
+                a: a.as_deref().unwrap_or_default(),
+                shape: &shape,
+                weights: &weights,
+                bias,
+                add,
+                elementwise,
+            };
             planes.compute(Isa::best(), workers, c)
         }),
         channels if bands == [1; 2] => {
             let groups = usize::try_from(geometry.sizes[1]).ok()?.checked_div(channels)?;
             let filters = PlaneFilters::new(rows, columns, [groups, channels], &weights)?;
-            planes(args, move |[a, bias, add], activation, workers, c| {
+            planes(args, move |[a, bias, add], elementwise, workers, c| {
                 let (bias, add) = (bias.as_deref(), add.as_deref());
-                let sums = PlaneSums { a: a.as_deref().unwrap_or_default(), bias, add, activation };
+                let sums = PlaneSums { a: a.as_deref().unwrap_or_default(), bias, add, elementwise };
                 filters.compute(Isa::best(), workers, sums, c)
             })
         }
@@ -112,24 +118,24 @@ pub(super) fn conv_planes(_: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
 /// Prepares a computation of planes from the image, the bias and the residual in f32, with the functions of each element.
 fn planes(
     args: &OpArgs<'_>,
-    run: impl Fn([Option<WidenedFloats<'_>>; 3], Activation, &Workers, &mut [f32]) -> Result<(), KernelError>
+    run: impl Fn([Option<WidenedFloats<'_>>; 3], ElementwiseEpilogue, &Workers, &mut [f32]) -> Result<(), KernelError>
     + Send
     + Sync
     + 'static,
 ) -> Option<Prepared> {
-    let (kind, activation) = (Narrow::of(args, 0)?, activation(args)?);
+    let (kind, elementwise) = (Narrow::of(args, 0)?, elementwise_epilogue(args)?);
     let mut operands = Operands::new(args);
     let [bias, add] = ["bias", "add"].map(|name| operands.input(name));
     let kernel = Kernel::shared(operands.inputs()?, move |workers, data, out| {
         let inputs = [Some(0), bias, add].map(|i| i.map(|i| kind.floats(data[i])));
-        kind.write(out, |c| run(inputs, activation, workers, c).map_err(Trap::from))
+        kind.write(out, |c| run(inputs, elementwise, workers, c).map_err(Trap::from))
     });
     Some(kernel.into())
 }
 
 /// Prepares windows over an image, with optional weights.
 fn windows(args: &OpArgs<'_>, weights: Option<Vec<f32>>, is_max: bool) -> Option<Prepared> {
-    let (kind, activation) = (Narrow::of(args, 0)?, activation(args)?);
+    let (kind, elementwise) = (Narrow::of(args, 0)?, elementwise_epilogue(args)?);
     let places = WindowTable::new(&constant_table(args)?).ok()?;
     let mut operands = Operands::new(args);
     let [bias, add] = ["bias", "add"].map(|name| operands.input(name));
@@ -143,11 +149,11 @@ fn windows(args: &OpArgs<'_>, weights: Option<Vec<f32>>, is_max: bool) -> Option
         let (places, bias, isa) = (&places, bias.as_deref(), Isa::best());
         if kind == Narrow::BF16 {
             let [a, add] = [Some(0), add].map(|i| i.map(|i| bytemuck::cast_slice::<u8, u16>(data[i])));
-            let windows = Windows { a: a.unwrap_or_default(), places, reduction, bias, add, activation };
+            let windows = Windows { a: a.unwrap_or_default(), places, reduction, bias, add, elementwise };
             return windows.compute(isa, workers, bytemuck::cast_slice_mut(out)).map_err(Trap::from);
         }
         let (a, add) = (&kind.floats(data[0]), add.map(|i| kind.floats(data[i])));
-        let windows = Windows { a, places, reduction, bias, add: add.as_deref(), activation };
+        let windows = Windows { a, places, reduction, bias, add: add.as_deref(), elementwise };
         kind.write(out, |c| windows.compute(isa, workers, c).map_err(Trap::from))
     });
     Some(kernel.into())

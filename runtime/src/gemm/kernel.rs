@@ -3,7 +3,7 @@
 #![allow(clippy::needless_range_loop, reason = "loops of constant length are unrolled, and arrays become registers")]
 
 use super::panels::PANEL;
-use crate::Activation;
+use crate::ElementwiseEpilogue;
 use crate::aligned_bytes::LINE;
 use crate::vector::Vector;
 use gradus_networks::layout::ZERO_PAGE;
@@ -81,7 +81,7 @@ pub(super) struct Epilogue {
     /// Residual, one element per element of the tile.
     pub add: Option<*const f32>,
     /// The functions of each element.
-    pub activation: Activation,
+    pub elementwise: ElementwiseEpilogue,
 }
 
 /// Number of summands per iteration of the innermost loop, so that few of its instructions count and prefetch.
@@ -269,7 +269,7 @@ unsafe fn finish<V: Vector>(t: &Tile<'_>, mut sum: V, at: usize, column: usize) 
             if let Some(add) = last.add {
                 sum = sum.plus(V::load(add.add(at)));
             }
-            sum = last.activation.of(sum);
+            sum = last.elementwise.of(sum);
         }
         sum.store(t.c.add(at));
     }

@@ -34,7 +34,7 @@ mod tile_rows;
 use crate::aligned_bytes::LINE;
 pub use crate::vector::Isa;
 use crate::workers::{DisjointWriter, Workers};
-use crate::{Activation, KernelError};
+use crate::{ElementwiseEpilogue, KernelError};
 pub use addresses::{Addresses, RunSplit};
 use kernel::{Epilogue, Left, OffsetWalk, SummandRun, Tile, UNROLL, lines_ahead};
 use packed::PackedRows;
@@ -66,7 +66,7 @@ pub struct Product<'a> {
     /// Residual, added to the result elementwise; same rows as the destination, of which the same columns are added.
     pub add: Option<&'a [f32]>,
     /// The functions of each element.
-    pub activation: Activation,
+    pub elementwise: ElementwiseEpilogue,
 }
 
 /// The position of the result's columns in a wider row (strided output).
@@ -265,7 +265,7 @@ impl Product<'_> {
                     c: result,
                     stride: if scratch.is_some() { computed } else { stride },
                     first: work.ends[0],
-                    epilogue: work.ends[1].then_some(Epilogue { bias, add, activation: self.activation }),
+                    epilogue: work.ends[1].then_some(Epilogue { bias, add, elementwise: self.elementwise }),
                 };
                 isa.kernel(rows, computed, left)(&tile);
                 ahead = ahead.get(there.len() * run / UNROLL * lines_ahead(panels) * (LINE / 4)..).unwrap_or(&[]);

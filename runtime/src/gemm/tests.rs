@@ -1,7 +1,7 @@
 //! Matrix products compared with their definition.
 
 use super::{Addresses, Isa, Panels, Product, RunSplit};
-use crate::Activation;
+use crate::ElementwiseEpilogue;
 use crate::aligned_bytes::AlignedBytes;
 use crate::workers::Workers;
 use gradus_networks::layout::{AddressTable, Encoding};
@@ -59,8 +59,13 @@ fn products_are_sums_of_products() {
             let table = separable(&base, &relative, run).with_encoding(encoding);
             let addresses = Addresses::new(&table, RunSplit::FLOATS).expect("they are small");
             let add = with_add.then_some(&add[..]);
-            let product =
-                Product { a: &a, addresses: &addresses, b: &panels, add, activation: Activation::clamp(range) };
+            let product = Product {
+                a: &a,
+                addresses: &addresses,
+                b: &panels,
+                add,
+                elementwise: ElementwiseEpilogue::clamp(range),
+            };
             product.compute(&workers[case % 2], &mut c).expect("it can be computed");
             for (i, &have) in c.iter().enumerate() {
                 let (row, column) = (i / n, i % n);
@@ -108,7 +113,8 @@ fn each_run_has_its_place_or_is_zero() {
             let mut c = vec![f32::NAN; m * n];
             let table = AddressTable::indirect(&bases, [m, runs], run).expect("rows are whole");
             let addresses = Addresses::new(&table, RunSplit::FLOATS).expect("they are small");
-            let product = Product { a: &a, addresses: &addresses, b: &panels, add: None, activation: Activation::NONE };
+            let product =
+                Product { a: &a, addresses: &addresses, b: &panels, add: None, elementwise: ElementwiseEpilogue::NONE };
             product.compute(&workers[case % 2], &mut c).expect("it can be computed");
             for (i, &have) in c.iter().enumerate() {
                 let (row, column) = (i / n, i % n);
@@ -128,8 +134,13 @@ fn addresses_outside_are_refused() {
     let panels = Panels::new(Isa::best(), [4, 2], |_, _| 1.0, None).expect("panels");
     let compute = |base: &[i32], relative: &[i32], run, c: usize| {
         let addresses = Addresses::new(&separable(base, relative, run), RunSplit::FLOATS)?;
-        let product =
-            Product { a: &[1.0; 8], addresses: &addresses, b: &panels, add: None, activation: Activation::NONE };
+        let product = Product {
+            a: &[1.0; 8],
+            addresses: &addresses,
+            b: &panels,
+            add: None,
+            elementwise: ElementwiseEpilogue::NONE,
+        };
         product.compute(&Workers::default(), &mut vec![0.0; c])
     };
     assert!(compute(&[0, 6], &[0], 2, 8).is_ok());
@@ -153,7 +164,7 @@ fn nan_is_not_hidden() {
             addresses: &addresses,
             b: &panels,
             add: None,
-            activation: Activation::clamp((0.0, f32::INFINITY)),
+            elementwise: ElementwiseEpilogue::clamp((0.0, f32::INFINITY)),
         };
         product.compute(&Workers::default(), &mut c).expect("it can be computed");
         assert!(c.iter().all(|x| x.is_nan()), "{isa:?}");

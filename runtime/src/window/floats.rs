@@ -6,7 +6,7 @@ use super::kernel::{Max, Sum, Weighted, WindowImage};
 use super::{BufferLengths, WindowTable, shared};
 use crate::vector::{Isa, Vector};
 use crate::workers::{DisjointWriter, Workers};
-use crate::{Activation, KernelError};
+use crate::{ElementwiseEpilogue, KernelError};
 
 /// The reduction of a window.
 #[derive(Clone, Copy, Debug)]
@@ -77,7 +77,7 @@ pub struct Windows<'a, T> {
     /// Residual, added to the result elementwise; same shape as the result.
     pub add: Option<&'a [T]>,
     /// The functions of each element.
-    pub activation: Activation,
+    pub elementwise: ElementwiseEpilogue,
 }
 
 impl<T: Float> Windows<'_, T> {
@@ -145,7 +145,7 @@ impl<T: Float> WindowImage for FloatWindows<'_, T> {
         channel: usize,
         all: [[V; NV]; P],
     ) {
-        let Windows { places, bias, add, activation, .. } = self.windows;
+        let Windows { places, bias, add, elementwise, .. } = self.windows;
         for (p, all) in all.into_iter().enumerate() {
             let at = row(p) * places.channels() + channel;
             for (i, mut all) in all.into_iter().enumerate().map(|(v, all)| (v * V::LANES, all)) {
@@ -157,7 +157,7 @@ impl<T: Float> WindowImage for FloatWindows<'_, T> {
                     if let Some(add) = add {
                         all = all.plus(T::load(add.as_ptr().add(at + i)));
                     }
-                    T::store(activation.of(all), self.c.at(at + i));
+                    T::store(elementwise.of(all), self.c.at(at + i));
                 }
             }
         }

@@ -10,7 +10,7 @@ use super::partial::{OnPartial, Partial, on_rows};
 use super::planes::PlaneAxis;
 use crate::vector::{Isa, MAX_LANES};
 use crate::workers::{DisjointWriter, Workers};
-use crate::{Activation, KernelError};
+use crate::{ElementwiseEpilogue, KernelError};
 use std::ops::Range;
 
 /// Maximum number of filters that are computed at once.
@@ -57,7 +57,7 @@ pub struct PlaneSums<'a> {
     /// Residual, added to the result elementwise.
     pub add: Option<&'a [f32]>,
     /// The functions of each element.
-    pub activation: Activation,
+    pub elementwise: ElementwiseEpilogue,
 }
 
 impl PlaneFilters {
@@ -390,7 +390,7 @@ impl PlaneSumming<'_> {
         sums: [V; N],
     ) {
         let [_, plane] = self.filters.planes();
-        let PlaneSums { bias, add, activation, .. } = self.sums;
+        let PlaneSums { bias, add, elementwise, .. } = self.sums;
         // SAFETY: guaranteed by the caller.
         unsafe {
             let bias = V::splat(bias.map_or(-0.0, |bias| bias[block.filter + f]));
@@ -404,7 +404,7 @@ impl PlaneSumming<'_> {
                         None => V::load(from),
                     });
                 }
-                sum = activation.of(sum);
+                sum = elementwise.of(sum);
                 match chunk.lanes {
                     Some(lanes) => sum.store_some(to, lanes),
                     None => sum.store(to),

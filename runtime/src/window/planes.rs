@@ -10,7 +10,7 @@
 use super::partial::{OnPartial, Partial, on_rows};
 use crate::vector::Isa;
 use crate::workers::{DisjointWriter, Workers};
-use crate::{Activation, KernelError};
+use crate::{ElementwiseEpilogue, KernelError};
 use std::ops::Range;
 
 /// Taps per axis of the windows whose rows share loads.
@@ -159,7 +159,7 @@ pub struct Planes<'a> {
     /// Residual, added to the result elementwise.
     pub add: Option<&'a [f32]>,
     /// The functions of each element.
-    pub activation: Activation,
+    pub elementwise: ElementwiseEpilogue,
 }
 
 impl Planes<'_> {
@@ -364,7 +364,7 @@ struct ChunkEpilogue<V: Partial> {
     bias: Option<V>,
     /// The residual of row 0.
     add: Option<*const f32>,
-    activation: Activation,
+    elementwise: ElementwiseEpilogue,
     /// Row 0 of the result.
     to: *mut f32,
     /// Elements from there to the end of the rows that are computed.
@@ -388,8 +388,8 @@ impl<V: Partial> ChunkEpilogue<V> {
         // SAFETY: guaranteed by the caller.
         unsafe {
             let bias = planes.bias.map(|bias| V::splat(bias[*channel]));
-            let activation = planes.activation;
-            ChunkEpilogue { bias, add, activation, to: c.at(at), end: end * pitch - chunk.column, pitch, lanes }
+            let elementwise = planes.elementwise;
+            ChunkEpilogue { bias, add, elementwise, to: c.at(at), end: end * pitch - chunk.column, pitch, lanes }
         }
     }
 
@@ -409,7 +409,7 @@ impl<V: Partial> ChunkEpilogue<V> {
             if let Some(add) = self.add {
                 sum = sum.plus(V::load_some(add.wrapping_add(at), self.lanes));
             }
-            let (sum, to) = (self.activation.of(sum), self.to.wrapping_add(at));
+            let (sum, to) = (self.elementwise.of(sum), self.to.wrapping_add(at));
             if at + V::LANES <= self.end {
                 sum.store(to);
             } else {

@@ -6,7 +6,7 @@ use super::{
 use crate::gemm::bytes::{IntegerOutput, Scales};
 use crate::vector::Isa;
 use crate::workers::Workers;
-use crate::{Activation, KernelError};
+use crate::{ElementwiseEpilogue, KernelError};
 use gradus_networks::layout::AddressTable;
 use half::bf16;
 
@@ -45,10 +45,10 @@ fn element(windows: &Windows<'_, f32>, places: &[i32], row: usize, channel: usiz
     };
     let all = windows.bias.map_or(all, |bias| all + bias[channel]);
     let all = windows.add.map_or(all, |add| all + add[row * windows.places.channels() + channel]);
-    if all < windows.activation.range.0 {
-        windows.activation.range.0
-    } else if all > windows.activation.range.1 {
-        windows.activation.range.1
+    if all < windows.elementwise.range.0 {
+        windows.elementwise.range.0
+    } else if all > windows.elementwise.range.1 {
+        windows.elementwise.range.1
     } else {
         all
     }
@@ -69,7 +69,8 @@ fn check(case: usize, bases: &[i32], positions: usize, channels: usize, numbers:
     let add = (case.is_multiple_of(4)).then_some(&added[..]);
     let range = if case.is_multiple_of(5) { (0.0, 6.0) } else { (f32::NEG_INFINITY, f32::INFINITY) };
     let places = table(bases, positions, channels).expect("rows are whole");
-    let windows = Windows { a: &a, places: &places, reduction, bias, add, activation: Activation::clamp(range) };
+    let windows =
+        Windows { a: &a, places: &places, reduction, bias, add, elementwise: ElementwiseEpilogue::clamp(range) };
     let of_row = |(i, places)| (0..channels).map(move |channel| (i, places, channel));
     let elements = bases.chunks(positions).enumerate().flat_map(of_row);
     let want: Vec<f32> = elements.map(|(i, places, channel)| element(&windows, places, i, channel)).collect();
@@ -87,7 +88,7 @@ fn check(case: usize, bases: &[i32], positions: usize, channels: usize, numbers:
             reduction,
             bias,
             add: add.as_deref(),
-            activation: Activation::clamp(range),
+            elementwise: ElementwiseEpilogue::clamp(range),
         };
         let mut have = vec![7; rows * channels];
         narrow.compute(isa, &Workers::default(), &mut have).expect("it can be computed");
@@ -201,7 +202,7 @@ fn places_outside_are_refused() {
             reduction,
             bias: None,
             add: None,
-            activation: Activation::NONE,
+            elementwise: ElementwiseEpilogue::NONE,
         };
         windows.compute(Isa::best(), &Workers::default(), &mut vec![0.0; bases.len() * channels])
     };
@@ -246,7 +247,7 @@ fn plane_element(
     sum += planes.bias.map_or(0.0, |bias| bias[channel]);
     let row = row_of_band([plane, i], channels, [rows.outputs, columns.outputs], bands[1]);
     sum += planes.add.map_or(0.0, |add| add[(row + j) as usize]);
-    sum.clamp(planes.activation.range.0, planes.activation.range.1)
+    sum.clamp(planes.elementwise.range.0, planes.elementwise.range.1)
 }
 
 /// Planes of all widths and heights around those of vectors and blocks, on all vector extensions.
@@ -280,7 +281,14 @@ fn planes_are_as_defined() {
         let add = numbers.floats(outputs, 9);
         let range = if case % 3 == 0 { (0.0, 6.0) } else { (f32::NEG_INFINITY, f32::INFINITY) };
         let (bias, add) = ((case % 2 == 0).then_some(&bias[..]), (case % 4 == 1).then_some(&add[..]));
-        let of = Planes { a: &a, shape: &shape, weights: &weights, bias, add, activation: Activation::clamp(range) };
+        let of = Planes {
+            a: &a,
+            shape: &shape,
+            weights: &weights,
+            bias,
+            add,
+            elementwise: ElementwiseEpilogue::clamp(range),
+        };
         let mut want = vec![0.0; outputs];
         for (p, i) in (0..planes as i64).flat_map(|p| (0..rows.outputs).map(move |i| (p, i))) {
             let row = row_of_band([p, i], channels, [rows.outputs, columns.outputs], bands[1]);
@@ -355,15 +363,20 @@ fn plane_sums_are_as_defined() {
         let all = PlaneFilters::new(rows, columns, [groups, channels], &weights).expect("it is small");
         for isa in [Isa::Portable, Isa::Neon, Isa::Avx2, Isa::Avx512].into_iter().filter(|isa| isa.is_supported()) {
             let mut have = vec![f32::MAX; count];
-            all.compute(isa, &threads, PlaneSums { a: &a, bias, add, activation: Activation::clamp(range) }, &mut have)
-                .expect("it can be computed");
+            all.compute(
+                isa,
+                &threads,
+                PlaneSums { a: &a, bias, add, elementwise: ElementwiseEpilogue::clamp(range) },
+                &mut have,
+            )
+            .expect("it can be computed");
             assert!(
                 have == want,
                 "{isa:?} {case}: {axes:?} {groups} groups of {channels} channels and {filters} filters"
             );
         }
         let (sums, mut larger) =
-            (PlaneSums { a: &a, bias, add, activation: Activation::clamp(range) }, vec![0.0; count + 1]);
+            (PlaneSums { a: &a, bias, add, elementwise: ElementwiseEpilogue::clamp(range) }, vec![0.0; count + 1]);
         assert!(all.compute(Isa::Portable, &Workers::default(), sums, &mut larger).is_err());
     }
     let far = PlaneAxis { taps: 3, dilation: 1 << 20, ..PlaneAxis::ONE };

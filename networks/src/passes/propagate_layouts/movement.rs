@@ -68,8 +68,13 @@ fn list(m: &Module, value: Option<Value>) -> Option<Vec<i64>> {
 
 /// Returns the packed axes for the axes in an operand, or for all of `count`.
 fn axes(m: &Module, from: &Unpacked, named: Option<Value>, count: usize) -> Option<Vec<i64>> {
+    packed(m, from, if named.is_some() { Some(list(m, named)?) } else { None }, count)
+}
+
+/// Returns the packed axes for named ones, or for all of `count`.
+fn packed(m: &Module, from: &Unpacked, named: Option<Vec<i64>>, count: usize) -> Option<Vec<i64>> {
     let letters = Letters::of(m, from.layout, from.axes)?;
-    let axes = if named.is_some() { list(m, named)? } else { (0..count as i64).collect() };
+    let axes = named.unwrap_or_else(|| (0..count as i64).collect());
     axes.into_iter().map(|axis| letters.packed_axis(axis)).collect()
 }
 
@@ -119,10 +124,8 @@ pub(super) fn resize(r: &mut Rewriter<'_>, op: Op) -> bool {
 fn resampled(r: &mut Rewriter<'_>, op: Op) -> Option<()> {
     let m = r.module();
     let from = Unpacked::of(m, ResizeOp::cast(m, op)?.x(m))?;
-    let letters = Letters::of(m, from.layout, from.axes)?;
-    let axes = m.args(op)?.ints("axes").filter(|axes| !axes.is_empty());
-    let axes = axes.unwrap_or_else(|| (0..letters.plain.len() as i64).collect());
-    let axes: Vec<i64> = axes.into_iter().map(|axis| letters.packed_axis(axis)).collect::<Option<_>>()?;
+    let named = m.args(op)?.ints("axes").filter(|axes| !axes.is_empty());
+    let axes = packed(m, &from, named, super::shape(m, from.x)?.len())?;
     let mut state = OpState::with_operands_of(m, op);
     state.set_operand_group(m.info(op)?, "x", &[from.x]);
     state.set_inherent(&m.ctx, "axes", Some(m.ctx.i64_array_attr(&axes)));

@@ -7,7 +7,7 @@ use super::{AttentionPlan, Inputs, OutputRow};
 use crate::gemm::{Addresses, Isa, Panels, Product};
 use crate::vector::{Loops, MultiplyAdd, run_widest};
 use crate::workers::Workers;
-use crate::{Activation, KernelError};
+use crate::{ElementwiseEpilogue, KernelError};
 use gradus_ir::eval::Trap;
 use std::ops::Range;
 
@@ -146,7 +146,9 @@ impl<'a> Head<'a> {
 
 /// Computes a product on this thread.
 fn product(a: &[f32], addresses: &Addresses, b: &Panels, add: Option<&[f32]>, c: &mut [f32]) -> Result<(), Trap> {
-    Product { a, addresses, b, add, activation: Activation::NONE }.compute(&Workers::default(), c).map_err(Trap::from)
+    Product { a, addresses, b, add, elementwise: ElementwiseEpilogue::NONE }
+        .compute(&Workers::default(), c)
+        .map_err(Trap::from)
 }
 
 /// Returns the largest magnitude; infinity if there is a NaN.

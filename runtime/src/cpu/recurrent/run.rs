@@ -6,7 +6,7 @@ use super::RecurrentPlan;
 use super::gates::{GateStep, Phase};
 use super::product::{MIN_ROWS, StateProduct};
 use super::weights::DirectionWeights;
-use crate::Activation;
+use crate::ElementwiseEpilogue;
 use crate::aligned_bytes::AlignedBytes;
 use crate::cpu::{floats_mut, trap::internal_error};
 use crate::gemm::Product;
@@ -147,7 +147,7 @@ impl LayerRun<'_> {
                 addresses: &plan.addresses[usize::from(steps.len() < plan.chunk)],
                 b: &weights.input,
                 add: None,
-                activation: Activation::NONE,
+                elementwise: ElementwiseEpilogue::NONE,
             };
             product.compute(workers, &mut products[..size]).map_err(Trap::from)?;
         }

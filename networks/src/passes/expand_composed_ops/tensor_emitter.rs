@@ -1,4 +1,4 @@
-//! An emitter of the tensor ops of which passes compose others.
+//! An emitter of the tensor ops of which others are composed.
 
 use crate::graph::{
     AbsOp, AddOp, CastOp, ConcatOp, DivOp, EqualOp, ExpOp, GatherOp, LogOp, MatMulOp, MulOp, NotOp, PowOp, ReshapeOp,
@@ -15,9 +15,9 @@ use std::sync::Arc;
 /// operands instead of results, until [`TensorEmitter::status`] is asked.
 pub(super) struct TensorEmitter<'m> {
     /// The insertion point.
-    pub(super) b: Builder<'m>,
+    b: Builder<'m>,
     /// The location of all ops.
-    pub(super) loc: Loc,
+    loc: Loc,
     /// The element type of numbers that are constant.
     pub(super) elem: Type,
     has_failed: bool,
@@ -34,8 +34,8 @@ macro_rules! emit {
 
 impl<'m> TensorEmitter<'m> {
     /// Creates an emitter that inserts ops where `b` does.
-    pub(super) fn new(b: Builder<'m>, loc: Loc, elem: Type) -> TensorEmitter<'m> {
-        TensorEmitter { b, loc, elem, has_failed: false }
+    fn new(b: Builder<'m>, loc: Loc) -> TensorEmitter<'m> {
+        TensorEmitter { b, loc, elem: Type::F32, has_failed: false }
     }
 
     /// Returns the module.
@@ -251,8 +251,8 @@ impl<'m> TensorEmitter<'m> {
         self.op(CastOp::INFO, x, &[], &[("to", Some(to))])
     }
 
-    /// Emits the cast to a type of the same element type with other static extents, unless the tensor has it.
-    pub(super) fn cast(&mut self, x: Value, ty: Type) -> Value {
+    /// Emits the cast to a type of the same element type with fewer static extents, unless the tensor has it.
+    fn cast(&mut self, x: Value, ty: Type) -> Value {
         if self.module().value_type(x) == ty || self.has_failed {
             return x;
         }
@@ -260,35 +260,30 @@ impl<'m> TensorEmitter<'m> {
     }
 }
 
-/// Replaces the results of `op` by the values that `expand` emits before it, cast to their types. Unused ones need no value.
+/// Replaces the results of `op` by the values that `expand` emits before it, cast to their types. The last ones need no value if they are unused.
 ///
 /// # Errors
 /// Those of `expand`, and results that it does not replace; the module is then as before.
 pub(super) fn replace_by(
     m: &mut Module,
     op: Op,
-    expand: impl FnOnce(&mut TensorEmitter<'_>) -> Result<Vec<Option<Value>>, Refusal>,
+    expand: impl FnOnce(&mut TensorEmitter<'_>) -> Result<Vec<Value>, Refusal>,
 ) -> Result<(), Refusal> {
     let before = m.prev_op(op);
     let results: Vec<Value> = m.results(op).collect();
     let loc = m.loc(op);
-    let mut e = TensorEmitter::new(Builder::before(m, op), loc, Type::F32);
-    let made = expand(&mut e).and_then(|mut values| {
-        values.resize(results.len(), None);
+    let mut e = TensorEmitter::new(Builder::before(m, op), loc);
+    let made = expand(&mut e).and_then(|values| {
+        if results.iter().skip(values.len()).any(|&rest| !e.module().is_unused(rest)) {
+            return Err("a result without a replacement".into());
+        }
         let pairs = results.iter().zip(values);
-        let cast: Result<Vec<Option<Value>>, Refusal> =
-            pairs.map(|(&old, new)| new.map(|new| fitted(&mut e, new, old)).transpose()).collect();
-        let cast = e.status().and(cast)?;
-        let has_value = |(&old, new): (&Value, &Option<Value>)| new.is_some() || e.module().is_unused(old);
-        if results.iter().zip(&cast).all(has_value) { Ok(cast) } else { Err("a result without a replacement".into()) }
+        let cast: Result<Vec<Value>, Refusal> = pairs.map(|(&old, new)| fitted(&mut e, new, old)).collect();
+        e.status().and(cast)
     });
     match made {
         Ok(made) => {
-            for (old, new) in results.into_iter().zip(made) {
-                if let Some(new) = new {
-                    m.replace_all_uses(old, new);
-                }
-            }
+            results.into_iter().zip(made).for_each(|(old, new)| m.replace_all_uses(old, new));
             m.erase_op(op);
             Ok(())
         }
@@ -304,23 +299,17 @@ pub(super) fn replace_by(
 /// Emits the conversion of a value to the type of a result.
 ///
 /// # Errors
-/// Extents that contradict those of the result, or that are less known.
+/// Extents of the result that are not those of the value: for another extent the op is poison, but a cast undefined.
 fn fitted(e: &mut TensorEmitter<'_>, new: Value, old: Value) -> Result<Value, Refusal> {
     let (m, ty) = (e.module(), e.module().value_type(old));
     let elem = m.ctx.element_type(ty);
-    let agree = |(&a, &b): (&i64, &i64)| a == b || a == DYNAMIC || b == DYNAMIC;
-    let is_fit = match (e.shape(new), m.ctx.shape(ty)) {
-        (Some(have), Some(want)) => have.len() == want.len() && have.iter().zip(want).all(agree),
+    let is_known = |(&have, &want): (&i64, &i64)| have == want || want == DYNAMIC;
+    let fits = match (e.shape(new), m.ctx.shape(ty)) {
+        (Some(have), Some(want)) => have.len() == want.len() && have.iter().zip(want).all(is_known),
         _ => true,
     };
-    if !is_fit {
+    if !fits {
         return Err("a result of other extents than its type".into());
-    }
-    // The op is poison for another extent, of which a cast is undefined.
-    let claims = |(&have, &want): (&i64, &i64)| have == DYNAMIC && want != DYNAMIC;
-    let extents = e.shape(new).zip(m.ctx.shape(ty));
-    if extents.is_some_and(|(have, want)| have.iter().zip(want).any(claims)) {
-        return Err("a result whose type has an extent that nothing shows".into());
     }
     let new = e.convert(new, elem);
     Ok(e.cast(new, ty))

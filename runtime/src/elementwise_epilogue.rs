@@ -6,7 +6,7 @@ use crate::vector::Vector;
 
 /// The stages that follow bias and residual: a clamp, then hard swish, then a factor and an addend.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Activation {
+pub struct ElementwiseEpilogue {
     /// Bounds of the clamp.
     pub range: (f32, f32),
     /// Whether `x * max(0, min(1, x / 6 + 0.5))` is applied.
@@ -15,21 +15,21 @@ pub struct Activation {
     pub affine: (f32, f32),
 }
 
-impl Activation {
+impl ElementwiseEpilogue {
     /// No function.
-    pub const NONE: Activation = Activation::clamp((f32::NEG_INFINITY, f32::INFINITY));
+    pub const NONE: ElementwiseEpilogue = ElementwiseEpilogue::clamp((f32::NEG_INFINITY, f32::INFINITY));
 
     /// The factor and the addend that change no number.
     const NO_AFFINE: (f32, f32) = (1.0, -0.0);
 
     /// Returns a clamp.
-    pub const fn clamp(range: (f32, f32)) -> Activation {
-        Activation { range, hard_swish: false, affine: Activation::NO_AFFINE }
+    pub const fn clamp(range: (f32, f32)) -> ElementwiseEpilogue {
+        ElementwiseEpilogue { range, hard_swish: false, affine: ElementwiseEpilogue::NO_AFFINE }
     }
 
     /// Returns the bounds, if there is nothing but a clamp.
     pub fn bounds(self) -> Option<(f32, f32)> {
-        (self == Activation::clamp(self.range)).then_some(self.range)
+        (self == ElementwiseEpilogue::clamp(self.range)).then_some(self.range)
     }
 
     /// Applies it to a vector.
@@ -60,22 +60,23 @@ mod tests {
     fn stages_apply_in_their_order() {
         let swish = |x: f64| x * (x / 6.0 + 0.5).clamp(0.0, 1.0);
         let numbers = [-7.0_f32, -3.0, -1.5, -0.0, 0.25, 2.0, 3.0, 1000.0];
-        for (hard_swish, affine) in [(false, Activation::NO_AFFINE), (true, Activation::NO_AFFINE), (true, (-2.0, 0.5))]
+        for (hard_swish, affine) in
+            [(false, ElementwiseEpilogue::NO_AFFINE), (true, ElementwiseEpilogue::NO_AFFINE), (true, (-2.0, 0.5))]
         {
-            let activation = Activation { range: (-2.0, 100.0), hard_swish, affine };
+            let elementwise = ElementwiseEpilogue { range: (-2.0, 100.0), hard_swish, affine };
             let mut have = [0.0_f32; 8];
             // SAFETY: there are eight elements, and these vectors need no extension.
-            unsafe { activation.of(Eight::load(numbers.as_ptr())).store(have.as_mut_ptr()) };
+            unsafe { elementwise.of(Eight::load(numbers.as_ptr())).store(have.as_mut_ptr()) };
             for (x, have) in numbers.into_iter().zip(have) {
                 let x = f64::from(x).clamp(-2.0, 100.0);
                 let y = if hard_swish { swish(x) * f64::from(affine.0) + f64::from(affine.1) } else { x };
                 assert!(
                     (f64::from(have) - y).abs() <= 1e-5 * (1.0 + y.abs()),
-                    "{activation:?}: {x} gives {have}, not {y}"
+                    "{elementwise:?}: {x} gives {have}, not {y}"
                 );
             }
         }
-        assert_eq!(Activation::clamp((0.0, 6.0)).bounds(), Some((0.0, 6.0)));
-        assert_eq!(Activation { hard_swish: true, ..Activation::NONE }.bounds(), None);
+        assert_eq!(ElementwiseEpilogue::clamp((0.0, 6.0)).bounds(), Some((0.0, 6.0)));
+        assert_eq!(ElementwiseEpilogue { hard_swish: true, ..ElementwiseEpilogue::NONE }.bounds(), None);
     }
 }
