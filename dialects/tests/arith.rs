@@ -2,6 +2,8 @@
 
 use gradus_dialects::{arith, builtin, func};
 use gradus_ir::eval::{Datum, Trap, eval_op};
+use gradus_ir::float::{FloatKind, from_f64, to_f64};
+use gradus_ir::random::Random;
 use gradus_ir::{Context, Module, ParseOptions, parse_module};
 
 /// Evaluates `op` (text with `%a` and `%b`) on two integers of type `ty`.
@@ -37,6 +39,49 @@ fn poison_operands_make_poison_results() {
     let op = m.ops_under(m.root())[2];
     let result = m.with_args(op, |args| eval_op(args, &[Datum::Poison, Datum::Int(1)])).expect("registered");
     assert_eq!(result, Ok(vec![Datum::Poison]));
+}
+
+/// Rounds numbers by `arith.truncf` to a type, with a rounding mode.
+fn rounding(mode: &str, ty: &str) -> impl Fn(f64) -> f64 {
+    let ctx = Context::new(&[&arith::DIALECT, &builtin::DIALECT, &func::DIALECT]);
+    let text = format!("func.func @f(%a: f64) {{\n %0 = arith.truncf %a {mode} : f64 to {ty}\n return\n}}");
+    let m = parse_module(&ctx, "test", text, ParseOptions::default()).expect("the test is IR");
+    let op = m.ops_under(m.root())[2];
+    move |x| match m.with_args(op, |args| eval_op(args, &[Datum::Float(x)])).expect("registered").as_deref() {
+        Ok([Datum::Float(y)]) => *y,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Directed results enclose a number, and between two the nearest is as defined.
+#[test]
+fn numbers_are_rounded_in_all_directions() {
+    let mut random = Random::of("rounding modes");
+    for (kind, ty) in [(FloatKind::F16, "f16"), (FloatKind::BF16, "bf16")] {
+        let modes = ["to_nearest_even", "downward", "upward", "toward_zero", "to_nearest_away"];
+        let modes = modes.map(|mode| rounding(mode, ty));
+        for case in 0..2000 {
+            let exact = to_f64(kind, random.below(1 << 15).into());
+            let size = match case % 4 {
+                0 => exact,
+                // In the middle of two numbers.
+                1 => f64::midpoint(exact, to_f64(kind, from_f64(kind, exact) + 1)),
+                _ => random.below(1 << 30) as f64 * f64::exp2(random.below(60) as f64 - 60.0),
+            };
+            let x = if random.percent(50) { size } else { -size };
+            let [even, down, up, to_zero, away] = modes.each_ref().map(|round| round(x));
+            if !size.is_finite() || !even.is_finite() {
+                continue;
+            }
+            assert!(down <= x && x <= up && (down == up) == (even == x), "{ty} {x}: {down}, {up}");
+            let (lesser, larger) = if x < 0.0 { (up, down) } else { (down, up) };
+            let (below, above) = ((x - lesser).abs(), (larger - x).abs());
+            assert_eq!([to_zero, away], [lesser, if below < above { lesser } else { larger }], "{ty} {x}");
+        }
+        assert!(modes[1](f64::NAN).is_nan());
+    }
+    let beyond = ["downward", "upward", "toward_zero", "to_nearest_away"].map(|mode| rounding(mode, "f16")(1e6));
+    assert_eq!(beyond, [65504.0, f64::INFINITY, 65504.0, f64::INFINITY]);
 }
 
 #[test]
