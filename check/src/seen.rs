@@ -36,7 +36,7 @@ impl Seen {
     /// Returns the elements; unknown memory has none.
     pub(crate) fn elements(&self) -> Vec<Datum> {
         match self {
-            Seen::Value(datum) => datum.elements().unwrap_or_else(|| vec![datum.clone()]),
+            Seen::Value(datum) => elements_of(datum),
             Seen::Memory { elements, .. } => elements.clone().unwrap_or_default(),
             Seen::Nothing(_) => Vec::new(),
         }
@@ -46,6 +46,7 @@ impl Seen {
     pub(crate) fn shape(&self) -> Vec<usize> {
         match self {
             Seen::Nothing(_) => Vec::new(),
+            Seen::Value(Datum::Own(_)) => vec![self.elements().len()],
             Seen::Value(datum) => datum.shape().unwrap_or(&[]).to_vec(),
             Seen::Memory { sizes, .. } => sizes.iter().map(|&size| usize::try_from(size).unwrap_or(0)).collect(),
         }
@@ -95,6 +96,16 @@ impl Seen {
             _ => false,
         }
     }
+}
+
+/// Returns the elements of a tensor or vector, or those of all parts of a value; a scalar is its own.
+fn elements_of(datum: &Datum) -> Vec<Datum> {
+    if let Datum::Own(own) = datum
+        && let Some(parts) = own.parts()
+    {
+        return parts.iter().flat_map(elements_of).collect();
+    }
+    datum.elements().unwrap_or_else(|| vec![datum.clone()])
 }
 
 pub(crate) fn floats_of(data: &[Datum]) -> Vec<Option<f64>> {
@@ -151,6 +162,10 @@ pub(crate) fn refines_by(before: &Datum, after: &Datum, same: Same) -> bool {
             let elements = || Some((before.elements()?, after.elements()?));
             before.shape() == after.shape() && elements().is_some_and(|(a, b)| all_refine(&a, &b, same))
         }
+        (Datum::Own(a), Datum::Own(b)) => match (a.parts(), b.parts()) {
+            (Some(a), Some(b)) => all_refine(&a, &b, same),
+            _ => a == b,
+        },
         (a, b) => a == b,
     }
 }

@@ -10,7 +10,7 @@ pub use crate::rewriting::rules::{Arg, ArgKind, Rule, RuleFunction, RuleGroup, a
 pub use crate::values::eval::{Datum, Trap, map_int};
 pub use crate::{
     Attr, AttrDecl, AttrInfo, Block, Builder, Context, Diagnostic, Dialect, Extension, Folded, InsertPoint, Loc,
-    Module, Op, OpArgs, OpDecl, OpInfo, ParamArgs, ParamError, Pass, PassContext, PassInfo, Pattern, PatternRewriter,
-    Region, Representation, Rewriter, Traits, Type, TypeConstraint, TypeDecl, TypeInfo, TypeRelation, Value, Violation,
-    attr, op, ty,
+    Module, Op, OpArgs, OpDecl, OpInfo, OwnValue, ParamArgs, ParamError, Pass, PassContext, PassInfo, Pattern,
+    PatternRewriter, Region, Representation, Rewriter, Traits, Type, TypeConstraint, TypeDecl, TypeInfo, TypeRelation,
+    Value, Violation, attr, op, ty,
 };

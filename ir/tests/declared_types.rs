@@ -3,6 +3,7 @@
 use gradus_ir::eval::Datum;
 use gradus_ir::prelude::*;
 use gradus_ir::{AttrKind, AttrText, ParseOptions, PrintOptions, parse_module};
+use std::fmt;
 use std::sync::Arc;
 
 const ANY: AttrKind = AttrKind { summary: "any attribute", check: |_, _| true, text: AttrText::Full };
@@ -48,8 +49,20 @@ struct Matrix {
 #[ty("t.nothing")]
 struct Nothing {}
 
+/// The value of a number of 128 bits.
+#[derive(PartialEq)]
+struct Number(u128);
+
+impl OwnValue for Number {}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
 /// A number of 128 bits.
-#[attr("t.wide", value = |params| Some(Datum::own(params.int("value")? as u128)))]
+#[attr("t.wide", value = |params| Some(Datum::own(Number(params.int("value")? as u128))))]
 struct Wide {
     /// The value.
     value: Param<INT>,
@@ -163,8 +176,8 @@ fn accessors_return_parameters() {
     assert!(Matrix::cast(&ctx, ty).is_none() && Matrix::cast(&ctx, Type::I8).is_none());
     assert!((List::TYPE.check)(&ctx, ty) && !(Nothing::TYPE.check)(&ctx, ty));
     let wide = ctx.parse_attr("#t.wide<7> : i64").unwrap();
-    assert_eq!(ctx.attr_datum(wide), Some(Datum::own(7_u128)));
-    assert_ne!(ctx.attr_datum(wide), Some(Datum::own(7_i64)));
+    assert_eq!(ctx.attr_datum(wide), Some(Datum::own(Number(7))));
+    assert_ne!(ctx.attr_datum(wide), Some(Datum::Int(7)));
     let error = List::get(&ctx, Attr::UNIT, ctx.int_attr(Type::I64, 8), None, None).unwrap_err();
     assert_eq!(error.message, "parameter 'elem' failed to satisfy constraint: a type");
     let _ = Wide::wrap(wide).value(&ctx);

@@ -28,6 +28,8 @@ pub struct Ring {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Poly(pub Vec<u64>);
 
+impl OwnValue for Poly {}
+
 impl fmt::Display for Poly {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut terms = self.0.iter().enumerate().rev().filter(|(_, c)| **c != 0).peekable();

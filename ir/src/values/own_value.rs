@@ -1,24 +1,53 @@
 //! Run-time values of declared types that are a Rust type of their own.
 
+use crate::values::datum::Datum;
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-/// A Rust type whose values are run-time values of a declared type. Every type with these traits is one.
-pub trait OwnValue: Any + Send + Sync + fmt::Display {
-    /// Whether the other value is of the same Rust type and equal.
-    fn is_equal(&self, other: &dyn OwnValue) -> bool;
+/// A Rust type whose values are run-time values of a declared type.
+///
+/// ```
+/// # use gradus_ir::OwnValue;
+/// #[derive(PartialEq)]
+/// struct Residue(u128);
+///
+/// impl std::fmt::Display for Residue {
+///     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+///         self.0.fmt(f)
+///     }
+/// }
+///
+/// impl OwnValue for Residue {}
+/// ```
+pub trait OwnValue: Any + Send + Sync + fmt::Display + PartialEq {
+    /// Returns the values that it consists of, if any: two values of the same number of parts are compared part by part, so that a comparison
+    /// has a tolerance for floats and knows poison; others are compared by `PartialEq`.
+    fn parts(&self) -> Option<Vec<Datum>> {
+        None
+    }
 }
 
-impl<T: Any + Send + Sync + fmt::Display + PartialEq> OwnValue for T {
-    fn is_equal(&self, other: &dyn OwnValue) -> bool {
+/// An [`OwnValue`] whose Rust type is not known.
+trait AnyOwnValue: Any + Send + Sync + fmt::Display {
+    fn is_equal(&self, other: &dyn AnyOwnValue) -> bool;
+
+    fn parts(&self) -> Option<Vec<Datum>>;
+}
+
+impl<T: OwnValue> AnyOwnValue for T {
+    fn is_equal(&self, other: &dyn AnyOwnValue) -> bool {
         (other as &dyn Any).downcast_ref::<T>().is_some_and(|other| self == other)
+    }
+
+    fn parts(&self) -> Option<Vec<Datum>> {
+        OwnValue::parts(self)
     }
 }
 
 /// A value of some [`OwnValue`] type. Cheap to clone.
 #[derive(Clone)]
-pub struct Own(Arc<dyn OwnValue>);
+pub struct Own(Arc<dyn AnyOwnValue>);
 
 impl Own {
     /// Wraps a value.
@@ -29,6 +58,11 @@ impl Own {
     /// Returns the value, if it is of this Rust type.
     pub fn get<T: Any>(&self) -> Option<&T> {
         (&*self.0 as &dyn Any).downcast_ref()
+    }
+
+    /// Returns the values that it consists of, if it has such [`OwnValue::parts`].
+    pub fn parts(&self) -> Option<Vec<Datum>> {
+        self.0.parts()
     }
 }
 

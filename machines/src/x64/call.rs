@@ -5,7 +5,7 @@ use super::lift::{assemble, check_code, decode_all, lift};
 use super::ops::RetOp;
 use super::simulate::{ColumnRange, simulate};
 use gradus_dialects::constraint::{BYTES, FLAT_SYMBOL, I64, SYMBOL_NAME, TENSOR};
-use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::eval::{Datum, PoisonTensor, Trap};
 use gradus_ir::symbols::SymbolTables;
 use gradus_ir::{
     Attr, Builder, Diagnostic, Effects, Module, Op, OpArgs, OpDecl, OpState, Tensor, Traits, Violation, op,
@@ -71,7 +71,8 @@ pub struct CodeOp {
 /// each write to memory of their own.
 ///
 /// The code determines which elements of `b` it reads: a matrix product reads column `j` of `b` for column `j` of the result, a
-/// convolution the elements of an image at the same distances from its output position.
+/// convolution the elements of an image at the same distances from its output position. The residual is added element by element: where
+/// it is poison, so is the result.
 ///
 /// ```mlir
 /// x64.code @empty = dense<195> : tensor<1xui8>
@@ -82,7 +83,7 @@ pub struct CodeOp {
 /// ```
 #[op(
     "x64.call",
-    traits = Traits::MACHINE_CODE,
+    traits = Traits::MACHINE_CODE.and(Traits::SEES_POISON),
     effects = Effects::MayUb,
     format = "$callee `(` $pool `,` $b `)` (`plus` $add^)? (`strips` $strips^ `pitch` $pitch)? `panel` $panel `tile` $tile (`masked` $masked^)? attr-dict `:` functional-type(operands, results)",
     verify = verify_call,
@@ -323,15 +324,26 @@ pub fn code_of(m: &Module, call: Op) -> Result<Vec<u8>, Violation> {
 }
 
 fn call(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
+    if data[..2].iter().any(Datum::has_poison) || data.get(2) == Some(&Datum::Poison) {
+        return Ok(vec![args.ctx().poison_of(args.result_types[0])]);
+    }
+    let (pool, b) = (data[0].tensor()?, data[1].tensor()?);
+    let Some(residual) = data.get(2) else { return Ok(vec![Datum::Tensor(compute(args, pool, b, &[])?)]) };
+    // The code adds it element by element; whatever stands where it is poison is not seen.
+    let (residual, mask) = residual.masked().ok_or_else(|| Trap::unsupported("a residual that is no tensor"))?;
+    let result = compute(args, pool, b, residual.bytes())?;
+    Ok(vec![match mask {
+        Some(mask) => PoisonTensor::datum(result, mask.to_vec()),
+        None => Datum::Tensor(result),
+    }])
+}
+
+/// Runs the code on all strips. Without a residual its bytes are empty.
+fn compute(args: &OpArgs<'_>, pool: &Tensor, b: &Tensor, residual: &[u8]) -> Result<Tensor, Trap> {
     let call = args.op.ok_or_else(|| Trap::unsupported("a call outside of a module"))?;
     let abi = Abi::of(args)?;
     let code = code_of(args.module, call)?;
     let code = decode_all(&code).map_err(|at| format!("byte {at} of the code is not the start of an instruction"))?;
-    let (pool, b) = (data[0].tensor()?, data[1].tensor()?);
-    let residual = match data.get(2) {
-        Some(residual) => residual.tensor()?.bytes(),
-        None => &[][..],
-    };
     let mut out = vec![0; abi.output as usize];
     for strip in 0..abi.strips {
         let rest = abi.from_strip(strip);
@@ -344,5 +356,5 @@ fn call(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     }
     let shape = args.ctx().static_shape(args.result_types[0]).unwrap_or(&[]);
     let shape = shape.iter().map(|&d| d as usize).collect();
-    Ok(vec![Datum::Tensor(Tensor::new(b.dtype(), shape, out.into())?)])
+    Ok(Tensor::new(b.dtype(), shape, out.into())?)
 }

@@ -7,8 +7,8 @@ use gradus_dialects::tensor::general;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::random::Random;
 use gradus_ir::{
-    AttrKind, AttrText, Context, DYNAMIC, Module, Op, OpArgs, OpDecl, OpInfo, ParamArgs, Tensor, Type, TypeData,
-    TypeDecl, TypeInfo, Value, Violation, op, ty,
+    AttrKind, AttrText, Context, DYNAMIC, Module, Op, OpArgs, OpDecl, OpInfo, OwnValue, ParamArgs, Tensor, Type,
+    TypeData, TypeDecl, TypeInfo, Value, Violation, op, ty,
 };
 use gradus_reference_kernels as kernels;
 use gradus_reference_kernels::shape::normalize_axis;
@@ -45,6 +45,12 @@ impl SequenceType {
 /// The value of a sequence.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct TensorSequence(pub Vec<Tensor>);
+
+impl OwnValue for TensorSequence {
+    fn parts(&self) -> Option<Vec<Datum>> {
+        Some(self.0.iter().cloned().map(Datum::Tensor).collect())
+    }
+}
 
 impl fmt::Display for TensorSequence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -7,8 +7,8 @@ use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::memory::{MemRef, Memory};
 use gradus_ir::symbols::SymbolTables;
 use gradus_ir::{
-    Access, Context, Def, Effects, Module, Op, OpArgs, OpDecl, Own, Traits, Type, TypeConstraint, Value, Violation, op,
-    ty,
+    Access, Context, Def, Effects, Module, Op, OpArgs, OpDecl, Own, OwnValue, Traits, Type, TypeConstraint, Value,
+    Violation, op, ty,
 };
 use std::fmt;
 
@@ -145,6 +145,8 @@ struct Transfer {
     to: MemRef,
     elements: Vec<Datum>,
 }
+
+impl OwnValue for Transfer {}
 
 impl fmt::Display for Transfer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
