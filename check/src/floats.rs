@@ -108,6 +108,7 @@ impl<'m> Judge<'m> {
                 if follows(before, after, &others, STEPS[0])
                     || is_special()
                     || self.lacks_range(input, before, after)
+                    || self.are_roundings_of_doubles(input, before, after)
                     || self.depends_on_signs_of_zeros(input, before, after) =>
             {
                 Relation::Close

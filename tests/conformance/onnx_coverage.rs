@@ -5,7 +5,7 @@ use super::onnx::{CASES, Case};
 use super::onnx_cpu::How;
 use crate::support::root;
 use gradus::ir::OpInfo;
-use gradus::lowering::onnx::microsoft;
+use gradus::lowering::onnx::domains;
 use gradus::lowering::onnx_to_graph::has_form;
 use gradus::networks::graph;
 use std::collections::{BTreeMap, BTreeSet};
@@ -119,13 +119,17 @@ fn document() -> String {
             let _ = writeln!(text, "- `{}`, on the cpu target: {why}", case.name);
         }
     }
-    let microsoft: Vec<String> = microsoft::operators().map(|name| format!("`{name}`")).collect();
+    let of_domain = |(domain, operators): &(&str, &[domains::Operator])| {
+        let names: Vec<String> = operators.iter().map(|known| format!("`{}`", known.name)).collect();
+        format!("of `{domain}`: {}", names.join(", "))
+    };
+    let others: Vec<String> = domains::DOMAINS.iter().map(of_domain).collect();
     let _ = writeln!(
         text,
         "\n## Other forms\n\nThe graphs of `If`, `Loop`, `Scan` and `SequenceMap` become regions of `scf.if`, `scf.for` and `scf.while`; a condition that\n\
          is known selects its branch at import. Optional values are the values themselves. Sequences are values of type\n\
-         `!graph.sequence`. These operators of `com.microsoft` become standard ones: {}.",
-        microsoft.join(", ")
+         `!graph.sequence`. These operators of other domains become standard ones, {}.",
+        others.join("; ")
     );
     text.push_str(
         "\n## Operators\n\nVersions are the operator sets that changed the operator; models of all of them are imported. A test counts for every\n\

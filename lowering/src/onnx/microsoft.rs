@@ -2,36 +2,16 @@
 //!
 //! All are rows of [`OPERATORS`]. An operator becomes nodes of the newest standard version.
 
-use super::proto::AttributeProto;
+use super::domains::{F32, I64, Operator, PASSED, row};
 use super::rewrite::{Adapted, NodeRewrite, float_attr, int_attr, ints_attr, string_attr};
-use gradus_ir::eval::floats_to_tensor;
-use gradus_ir::tensor::{DType, Tensor};
-
-type Expand = fn(&mut NodeRewrite<'_>) -> Adapted;
+use gradus_ir::tensor::Tensor;
 
 /// The domain.
-pub const DOMAIN: &str = "com.microsoft";
-
-/// An operator, and its expansion.
-struct Operator {
-    name: &'static str,
-    /// Number of inputs that the expansion knows.
-    inputs: usize,
-    /// The attributes that the expansion knows; [`PASSED`] if the standard operator gets all, which knows its own.
-    attributes: &'static [&'static str],
-    expand: Expand,
-}
-
-/// Stands for the attributes of the standard operator.
-const PASSED: &[&str] = &["*"];
-
-const fn row(name: &'static str, inputs: usize, attributes: &'static [&'static str], expand: Expand) -> Operator {
-    Operator { name, inputs, attributes, expand }
-}
+pub(super) const DOMAIN: &str = "com.microsoft";
 
 /// The operators.
 #[rustfmt::skip]
-const OPERATORS: &[Operator] = &[
+pub(super) const OPERATORS: &[Operator] = &[
     row("Attention", 6, &["do_rotary", "mask_filter_value", "num_heads", "qkv_hidden_sizes", "scale", "unidirectional"], attention),
     row("BiasGelu", 2, &[], |n| {
         let sum = n.emit("Add", &[&n.at(0), &n.at(1)], vec![]);
@@ -90,127 +70,7 @@ const OPERATORS: &[Operator] = &[
 /// The first version in which a softmax does not flatten.
 const FLATTENS: i64 = 13;
 
-/// Turns a node of the domain into standard ones.
-///
-/// # Errors
-/// An unknown operator, input or attribute, or a form that has no counterpart.
-pub(super) fn expand(n: &mut NodeRewrite<'_>) -> Adapted {
-    let known = OPERATORS.iter().find(|known| known.name == n.node.op_type).ok_or("the operator is not supported")?;
-    if n.node.input.iter().skip(known.inputs).any(|name| !name.is_empty()) {
-        return Err(format!("inputs after the first {} are not supported", known.inputs).into());
-    }
-    let is_unknown = |a: &&AttributeProto| known.attributes != PASSED && !known.attributes.contains(&a.name.as_str());
-    match n.node.attribute.iter().find(is_unknown) {
-        Some(a) => Err(format!("attribute '{}' is not supported", a.name).into()),
-        None => (known.expand)(n),
-    }
-}
-
-/// Returns the names of the known operators.
-pub fn operators() -> impl Iterator<Item = &'static str> {
-    OPERATORS.iter().map(|known| known.name)
-}
-
-/// Whether an operator of the domain is known.
-pub fn is_known(op_type: &str) -> bool {
-    operators().any(|known| known == op_type)
-}
-
 impl NodeRewrite<'_> {
-    /// Returns the name of operand `i`; empty if it is absent.
-    fn at(&self, i: usize) -> String {
-        self.input(i).to_owned()
-    }
-
-    /// Returns the names of the first operands.
-    fn all<const N: usize>(&self) -> [String; N] {
-        std::array::from_fn(|i| self.at(i))
-    }
-
-    fn float(&self, name: &str, default: f32) -> f32 {
-        self.node.attribute.iter().find(|a| a.name == name).map_or(default, |a| a.f)
-    }
-
-    fn int(&self, name: &str, default: i64) -> i64 {
-        self.node.attribute.iter().find(|a| a.name == name).map_or(default, |a| a.i)
-    }
-
-    /// Returns the attributes of these names.
-    fn attrs(&self, names: &[&str]) -> Vec<AttributeProto> {
-        self.node.attribute.iter().filter(|a| names.contains(&a.name.as_str())).cloned().collect()
-    }
-
-    /// Turns the node into the standard operator of the same form.
-    fn same(&mut self, op_type: &str) -> Adapted {
-        let (inputs, attributes) = (self.node.input.clone(), self.node.attribute.clone());
-        let inputs: Vec<&str> = inputs.iter().map(String::as_str).collect();
-        self.end(op_type, &inputs, attributes)
-    }
-
-    /// Turns the node into another one with the same results.
-    fn end(&mut self, op_type: &str, inputs: &[&str], attributes: Vec<AttributeProto>) -> Adapted {
-        self.node.input = inputs.iter().map(|&name| name.to_owned()).collect();
-        op_type.clone_into(&mut self.node.op_type);
-        self.node.domain.clear();
-        self.node.attribute = attributes;
-        Ok(())
-    }
-
-    /// Returns the sum of two values, one of which may be absent.
-    fn plus(&mut self, a: &str, b: &str) -> String {
-        match (a, b) {
-            ("", one) | (one, "") => one.to_owned(),
-            _ => self.emit("Add", &[a, b], vec![]),
-        }
-    }
-
-    /// Returns a scalar of the element type of an operand.
-    fn number_like(&mut self, like: &str, value: f32) -> String {
-        let known = self.values.shape(like).map(|(_, dtype)| dtype);
-        let dtype = known.filter(|d| d.is_float() && !d.is_narrow()).unwrap_or(DType::F32);
-        self.constant(&floats_to_tensor(dtype, &[], vec![f64::from(value)]))
-    }
-
-    /// Returns an operand times a number.
-    fn scaled(&mut self, x: &str, factor: f32) -> String {
-        if factor == 1.0 {
-            return x.to_owned();
-        }
-        let factor = self.number_like(x, factor);
-        self.emit("Mul", &[x, &factor], vec![])
-    }
-
-    /// Returns a list of integers.
-    fn list(&mut self, ints: &[i64]) -> String {
-        self.constant(&Tensor::from_vec(&[ints.len()], ints.to_vec()))
-    }
-
-    fn reshaped(&mut self, x: &str, shape: &[i64]) -> String {
-        let shape = self.list(shape);
-        self.emit("Reshape", &[x, &shape], vec![])
-    }
-
-    /// Returns the part of `x` from `first` to `end` along an axis.
-    fn sliced(&mut self, x: &str, axis: i64, first: i64, end: i64) -> String {
-        let [first, end, axis] = [first, end, axis].map(|n| self.list(&[n]));
-        self.emit("Slice", &[x, &first, &end, &axis], vec![])
-    }
-
-    fn cast(&mut self, x: &str, to: i64) -> String {
-        self.emit("Cast", &[x], vec![int_attr("to", to)])
-    }
-
-    /// Returns an operand with its last two axes exchanged.
-    fn transposed(&mut self, i: usize) -> Adapted<String> {
-        let rank = self.rank(i)? as i64;
-        let mut perm: Vec<i64> = (0..rank).collect();
-        if let [.., a, b] = &mut perm[..] {
-            std::mem::swap(a, b);
-        }
-        let x = self.at(i);
-        Ok(self.emit("Transpose", &[&x], vec![ints_attr("perm", perm)]))
-    }
-
     /// Computes an operator of floats from the quantized operand and quantizes its result; operands are x, its scale and zero point, and those
     /// of the result. `dropped`: attributes that the operator does not have.
     fn between_quantized(&mut self, op_type: &str, dropped: &[&str]) -> Adapted {
@@ -275,10 +135,6 @@ fn fused_matmul(n: &mut NodeRewrite<'_>) -> Adapted {
     let product = n.emit("MatMul", &[&a, &b], vec![]);
     n.end("Mul", &[&product, &factor], vec![])
 }
-
-/// Numbers of the element types f32 and i64.
-const F32: i64 = 1;
-const I64: i64 = 7;
 
 /// A product of integers, as a float of a scale, with a summand.
 fn integer_product(n: &mut NodeRewrite<'_>, operands: [&str; 4], scale: &str, bias: &str) -> Adapted {

@@ -1,16 +1,19 @@
 //! The ONNX format: messages ([`proto`]), tensors ([`tensor`]), operator versions ([`opset`]), model-local
-//! functions ([`inline`]), operators of other domains ([`microsoft`]), and the order of nodes ([`sort`]).
+//! functions ([`inline`]), operators of other domains ([`domains`]), and the order of nodes ([`sort`]).
 //!
 //! This module uses only the tensors of the IR; [`onnx_to_graph`](crate::onnx_to_graph) creates ops.
 
+pub mod domains;
 pub mod inline;
-pub mod microsoft;
+mod machine_learning;
+mod microsoft;
 pub mod opset;
 pub mod proto;
 mod random;
 pub mod rewrite;
 pub mod sort;
 pub mod tensor;
+mod trees;
 
 use proto::{AttributeProto, AttributeType, NodeProto};
 

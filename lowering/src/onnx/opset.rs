@@ -7,7 +7,7 @@
 use super::proto::{AttributeType, DataType, NodeProto};
 use super::rewrite::{Adapted, NodeRewrite, ValueFacts, float_attr, tensor_proto, value_attr};
 use super::tensor::dtype;
-use super::{is_standard, microsoft, random};
+use super::{domains, is_standard, random};
 use gradus_ir::tensor::Tensor;
 
 /// The newest supported version of the standard operators.
@@ -76,7 +76,7 @@ const ADAPTERS: &[(&[&str], i64, Adapt)] = &[
 pub fn modernize(node: NodeProto, version: i64, values: &dyn ValueFacts) -> Adapted<Vec<NodeProto>> {
     let mut rewrite = NodeRewrite { node, before: Vec::new(), values };
     if !is_standard(&rewrite.node.domain) {
-        microsoft::expand(&mut rewrite)?;
+        domains::expand(&mut rewrite)?;
         rewrite.before.push(rewrite.node);
         return Ok(rewrite.before);
     }

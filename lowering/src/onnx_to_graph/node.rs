@@ -1,8 +1,8 @@
 //! Import of a node: conversion to the newest version, then mapping by the op's declaration.
 
 use super::{Importer, Initial, Named, Stop, attrs, control, named_loc};
+use crate::onnx::domains;
 use crate::onnx::inline::VersionedNode;
-use crate::onnx::microsoft;
 use crate::onnx::opset;
 use crate::onnx::proto::NodeProto;
 use crate::onnx::rewrite::ValueFacts;
@@ -23,10 +23,7 @@ pub(super) fn is_supported(ctx: &Context, node: &VersionedNode) -> bool {
     let VersionedNode { proto, version, bodies } = node;
     let is_op = || bodies.is_empty() && declaration(ctx, opset::newest_name(&proto.op_type, *version)).is_some();
     let is_known = || control::operator(&proto.op_type).is_some() || is_op();
-    match proto.domain.as_str() {
-        microsoft::DOMAIN => microsoft::is_known(&proto.op_type),
-        domain => is_standard(domain) && is_known(),
-    }
+    if is_standard(&proto.domain) { is_known() } else { domains::is_known(proto) }
 }
 
 /// The reason why an operator is not supported.

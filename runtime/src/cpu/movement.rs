@@ -241,13 +241,10 @@ pub(super) fn gather(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
         return None;
     }
     let kernel = Kernel::new([0, 1], move |data, out| {
-        let at = |i: usize| if is_wide { elements::<i64>(data[1])[i] } else { elements::<i32>(data[1])[i].into() };
-        let resolved = |i: usize| {
-            let index = at(i);
-            let wrong = |_| Trap::unsupported(format!("index {index} is out of range for an extent of {extent}"));
-            normalize_axis(index, extent).map_err(wrong)
+        let indices = match is_wide {
+            true => resolved(&elements::<i64>(data[1])[..count], extent)?,
+            false => resolved(&elements::<i32>(data[1])[..count], extent)?,
         };
-        let indices = (0..count).map(resolved).collect::<Result<Vec<usize>, Trap>>()?;
         let blocks = data[0].chunks_exact((extent * run).max(1));
         for (block, out) in blocks.zip(out.chunks_exact_mut((count * run).max(1))) {
             match run {
@@ -265,6 +262,22 @@ pub(super) fn gather(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
         Ok(())
     });
     Some(kernel.into())
+}
+
+/// Returns indices, of which negative ones count from the end of an axis.
+fn resolved<T: Copy + Into<i64>>(indices: &[T], extent: usize) -> Result<Vec<usize>, Trap> {
+    let from_start = |&index: &T| {
+        let index: i64 = index.into();
+        (if index < 0 { index.wrapping_add(extent as i64) } else { index }) as usize
+    };
+    let all: Vec<usize> = indices.iter().map(from_start).collect();
+    match all.iter().position(|&index| index >= extent) {
+        None => Ok(all),
+        Some(i) => {
+            let index: i64 = indices[i].into();
+            Err(Trap::unsupported(format!("index {index} is out of range for an extent of {extent}")))
+        }
+    }
 }
 
 /// Copies the elements with these indices.
