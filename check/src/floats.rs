@@ -84,7 +84,9 @@ impl<'m> Judge<'m> {
 
     /// Returns the relation of a run to the original run on the same input.
     pub(crate) fn relation(&self, input: &Input, before: &Outcome, after: &Outcome) -> Relation {
-        if matches!(after, Outcome::Unsupported(..)) && self.meets_poison(input, before) {
+        if let Outcome::Unsupported(_, reason) = after
+            && (self.meets_poison(input, before) || self.passes_by(input, reason))
+        {
             return Relation::Unknown;
         }
         let others = self.with_steps(input, before, after);
@@ -122,6 +124,18 @@ impl<'m> Judge<'m> {
         let flag = AtomicBool::new(before.places().concat().contains(&Datum::Poison));
         Runner::new(self.before.m, &self.options).noticing_poison(&flag).run(self.before.op, input);
         flag.into_inner()
+    }
+
+    /// Whether the original has an op like the one that cannot be executed, but does not come to it: it is evaluated earlier, and may be meant for
+    /// other operands.
+    fn passes_by(&self, input: &Input, reason: &str) -> bool {
+        let m = self.before.m;
+        let Some(name) = reason.split('\'').nth(1) else { return false };
+        let flag = AtomicBool::new(false);
+        m.ops_under(m.root()).into_iter().any(|op| m.name_text(op) == name) && {
+            Runner::new(m, &self.options).noticing_op(name.to_owned(), &flag).run(self.before.op, input);
+            !flag.into_inner()
+        }
     }
 
     /// Whether the numbers that did not become infinite, or not a number, differ by roundings only.

@@ -165,6 +165,15 @@ impl<'m> Runner<'m> {
         self
     }
 
+    /// Sets a flag when an op of this name is evaluated.
+    pub(crate) fn noticing_op(mut self, name: String, flag: &'m AtomicBool) -> Self {
+        self.interpreter = self.interpreter.with_evaluation(Box::new(move |args, _| {
+            flag.fetch_or(args.info.name == name, Ordering::Relaxed);
+            None
+        }));
+        self
+    }
+
     /// Sets a flag when numbers leave the range of their type: when an evaluated op has more results that are infinite, or not a number, than
     /// operands, or a subnormal one.
     pub(crate) fn noticing_range(mut self, flag: &'m AtomicBool) -> Self {

@@ -5,7 +5,7 @@ use crate::cast::{cast, from_f64s};
 use crate::index::resolve;
 use crate::movement::from_bytes;
 use crate::num::unsupported;
-use crate::shape::{MAX_ELEMENTS, checked_elements, normalize_axis, product};
+use crate::shape::{checked_elements, normalize_axis, product};
 use gradus_ir::Violation;
 use gradus_ir::eval::ints_to_tensor;
 use gradus_ir::tensor::{DType, Tensor};
@@ -22,42 +22,36 @@ pub fn constant_of_shape(shape: &[i64], value: &Tensor) -> KernelResult {
 
 /// `Range` (11): from `start` towards `limit` (exclusive) by `delta`; all scalars of one type.
 pub fn range(start: &Tensor, limit: &Tensor, delta: &Tensor) -> KernelResult {
+    let count = range_len(start, limit, delta)?.ok_or("range with a step of 0, or whose length is not a number")?;
+    let count = checked_elements(&[usize::try_from(count).unwrap_or(usize::MAX)])?;
+    // f64 cannot represent all 64-bit integers.
+    if let (Some(first), Some(step)) = (start.to_i64(), delta.to_i64()) {
+        let values: Vec<i64> = (0i64..).take(count).map(|i| first[0].wrapping_add(step[0].wrapping_mul(i))).collect();
+        return Ok(ints_to_tensor(start.dtype(), &[count], &values));
+    }
+    let (first, step) = (start.to_f64()[0], delta.to_f64()[0]);
+    Ok(from_f64s(start.dtype(), &[count], (0..count).map(|i| first + i as f64 * step).collect()))
+}
+
+/// Returns the number of elements of a [`range`]; `None` if the step is 0 or it is not a number.
+///
+/// # Errors
+/// Operands that are not three scalars of one type of numbers.
+pub fn range_len(start: &Tensor, limit: &Tensor, delta: &Tensor) -> Result<Option<u128>, Violation> {
     if [limit, delta].iter().any(|t| t.dtype() != start.dtype()) || [start, limit, delta].iter().any(|t| t.len() != 1) {
         return Err("range needs three scalars of one type".into());
     }
     if start.dtype() == DType::Bool {
         return Err(unsupported("range", DType::Bool).into());
     }
-    // f64 cannot represent all 64-bit integers.
-    if let (Some(s), Some(l), Some(d)) = (start.to_i64(), limit.to_i64(), delta.to_i64()) {
-        let (first, step) = (s[0], d[0]);
-        let count = int_count(first.into(), l[0].into(), step.into())?;
-        let values: Vec<i64> = (0i64..).take(count).map(|i| first.wrapping_add(step.wrapping_mul(i))).collect();
-        return Ok(ints_to_tensor(start.dtype(), &[count], &values));
+    if let (Some(start), Some(limit), Some(delta)) = (start.to_i64(), limit.to_i64(), delta.to_i64()) {
+        let [start, limit, delta] = [start, limit, delta].map(|t| i128::from(t[0]));
+        let distance = if delta > 0 { limit - start } else { start - limit };
+        return Ok((delta != 0).then(|| u128::try_from(distance).unwrap_or(0).div_ceil(delta.unsigned_abs())));
     }
-    let scalar = |t: &Tensor| t.to_f64()[0];
-    let (first, step) = (scalar(start), scalar(delta));
-    let count = float_count(first, scalar(limit), step)?;
-    Ok(from_f64s(start.dtype(), &[count], (0..count).map(|i| first + i as f64 * step).collect()))
-}
-
-/// Returns the number of elements of an integer range.
-fn int_count(start: i128, limit: i128, delta: i128) -> Result<usize, Violation> {
-    if delta == 0 {
-        return Err("range with a step of 0".into());
-    }
-    let distance = if delta > 0 { limit - start } else { start - limit };
-    let count = u128::try_from(distance).unwrap_or(0).div_ceil(delta.unsigned_abs());
-    checked_elements(&[usize::try_from(count).unwrap_or(usize::MAX)])
-}
-
-/// Returns the number of elements of a float range.
-fn float_count(start: f64, limit: f64, delta: f64) -> Result<usize, Violation> {
+    let [start, limit, delta] = [start, limit, delta].map(|t| t.to_f64()[0]);
     let count = ((limit - start) / delta).ceil();
-    if count.is_nan() || count > MAX_ELEMENTS as f64 {
-        return Err("range above 2^27 elements, or with a step of 0".into());
-    }
-    checked_elements(&[count.max(0.0) as usize])
+    Ok((delta != 0.0 && !count.is_nan()).then_some(count as u128))
 }
 
 /// `OneHot` (9, 11): along a new `axis` of extent `depth`, `values[1]` at the index and `values[0]` elsewhere. Indices

@@ -87,6 +87,8 @@ class Drawn:
 
     def classifier(self):
         nodes, leaves = self.trees()
+        if self.chance(20):
+            self.type = self.pick([TensorProto.DOUBLE, INTS])
         self.outputs = [INTS, FLOATS]
         classes = int(self.random.integers(2, 5))
         one = classes == 2

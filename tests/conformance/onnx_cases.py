@@ -1,6 +1,6 @@
 """Writes onnx-node-more.tar.gz: those node tests of the installed `onnx` package that onnx-node-dev.tar.gz does not have.
 
-Left out are operators of other domains, of strings, images and random numbers, and tests that repeat others as functions.
+Left out are operators of other domains than `ai.onnx.ml`, of strings, images and random numbers, and tests that repeat others as functions.
 Tier D runs graphs, sequences and optional values, tier E the other operators. A sequence `input_0` is a folder of tensors.
 """
 import gzip
@@ -15,6 +15,7 @@ from onnx.backend.test.case.model import collect_testcases as collect_models
 from onnx.backend.test.case.node import collect_testcases
 
 HERE = Path(__file__).parent
+LEARNED = {"ArrayFeatureExtractor", "Binarizer", "LabelEncoder", "TreeEnsemble"}
 FLOW = {"If", "Loop", "Scan", "SequenceMap"}
 LARGEST = 1 << 16
 
@@ -35,7 +36,7 @@ def supported():
     rows = [line.split("\t") for line in (HERE / "onnx_operators.tsv").read_text().splitlines()[1:]]
     # The names of activation functions are strings.
     plain = {row[0] for row in rows if row[2] not in ("strings", "random numbers")} | {"RNN", "GRU", "LSTM"}
-    return plain - {"ImageDecoder", "TfIdfVectorizer"}
+    return plain - {"ImageDecoder", "TfIdfVectorizer"} | LEARNED
 
 
 def files(case):
@@ -78,7 +79,7 @@ def main():
         domains = {opset.domain for opset in case.model.opset_import}
         plain = all(value is not None and not (isinstance(value, np.ndarray) and value.dtype.kind in "OUS") for value in values(case))
         repeats = case.name.endswith("_expanded") and not flow
-        if not set(ops) <= known or domains - {"", "ai.onnx"} or not plain or repeats:
+        if not set(ops) <= known or domains - {"", "ai.onnx", "ai.onnx.ml"} or not plain or repeats:
             continue
         content = list(files(case))
         if sum(len(data) for _, data in content) > LARGEST:

@@ -22,7 +22,7 @@ pub(super) const CLASSIFIER_ATTRIBUTES: &[&str] = &[
 ];
 #[rustfmt::skip]
 pub(super) const ATTRIBUTES: &[&str] = &[
-    "aggregate_function", "leaf_targetids", "leaf_weights", "n_targets", "nodes_falseleafs", "nodes_falsenodeids", "nodes_featureids",
+    "aggregate_function", "leaf_targetids", "leaf_weights", "membership_values", "n_targets", "nodes_falseleafs", "nodes_falsenodeids", "nodes_featureids",
     "nodes_hitrates", "nodes_missing_value_tracks_true", "nodes_modes", "nodes_splits", "nodes_trueleafs", "nodes_truenodeids",
     "post_transform", "tree_roots",
 ];
@@ -134,7 +134,11 @@ impl Forest {
         for (i, &weight) in weights.iter().enumerate() {
             of_leaves.push((place(trees[i], ids[i])?, target(targets_of[i], targets)?, weight));
         }
-        Ok(Forest { roots: roots(&nodes), nodes, weights: of_leaves, targets })
+        let roots = roots(&nodes);
+        if roots.is_empty() && count > 0 {
+            return Err("the nodes of a tree follow each other in a circle".into());
+        }
+        Ok(Forest { roots, nodes, weights: of_leaves, targets })
     }
 
     /// Reads nodes and leaves that are named by their place in a list.
@@ -150,10 +154,9 @@ impl Forest {
             "tree_roots",
         ]
         .map(|name| n.ints(name));
-        let [splits, modes, leaf_weights] = ["nodes_splits", "nodes_modes", "leaf_weights"].map(|name| n.tensor(name));
-        let list =
-            |tensor: Adapted<Option<Tensor>>| Ok::<_, gradus_ir::Violation>(tensor?.map_or(vec![], |t| t.to_f64()));
-        let (splits, modes, leaf_weights) = (list(splits)?, list(modes)?, list(leaf_weights)?);
+        let list = |name: &str| n.tensor(name).map(|tensor| tensor.map_or(Vec::new(), |tensor| tensor.to_f64()));
+        let (splits, modes, leaf_weights) = (list("nodes_splits")?, list("nodes_modes")?, list("leaf_weights")?);
+        let members = list("membership_values")?;
         let (count, leaf_targets) = (features.len(), n.ints("leaf_targetids"));
         let counts = [yes.len(), no.len(), yes_leaf.len(), no_leaf.len(), splits.len(), modes.len()];
         if counts.iter().any(|&have| have != count) || leaf_targets.len() != leaf_weights.len() {
@@ -167,8 +170,8 @@ impl Forest {
         };
         let mut nodes = Vec::with_capacity(count + leaf_weights.len());
         for i in 0..count {
-            let mode = Mode::ALL.get(modes[i] as usize).map(|(mode, _)| *mode);
-            let mode = Some(mode.ok_or("membership in a set is not supported")?);
+            // A test of membership becomes one of equality with each member.
+            let mode = Some(Mode::ALL.get(modes[i] as usize).map_or(Mode::Equal, |(mode, _)| *mode));
             let next = [place(no[i], no_leaf[i] != 0)?, place(yes[i], yes_leaf[i] != 0)?];
             let missing_holds = missing.get(i).is_some_and(|&on| on != 0);
             nodes.push(TreeNode { mode, feature: features[i], value: splits[i], missing_holds, next });
@@ -180,7 +183,33 @@ impl Forest {
             weights.push((leaf, target(leaf_targets[i], targets)?, weight));
         }
         let roots = roots.into_iter().map(|root| place(root, false)).collect::<Result<_, _>>()?;
-        Ok(Forest { nodes, roots, weights, targets })
+        let mut forest = Forest { nodes, roots, weights, targets };
+        let mut sets = members.split(|member| member.is_nan());
+        for i in (0..count).filter(|&i| modes[i] as usize >= Mode::ALL.len()) {
+            forest.test_members(i, sets.next().unwrap_or(&[]))?;
+        }
+        Ok(forest)
+    }
+
+    /// Makes a node test equality with the first member of a set, and nodes after it with the others.
+    fn test_members(&mut self, at: usize, members: &[f64]) -> Adapted {
+        let (&first, others) = members.split_first().ok_or("a set of members is missing")?;
+        let TreeNode { feature, next: [no, yes], .. } = self.nodes[at];
+        let mut last = at;
+        self.nodes[at].value = first;
+        for &value in others {
+            let new = self.nodes.len();
+            self.nodes[last].next[0] = new;
+            self.nodes.push(TreeNode {
+                mode: Some(Mode::Equal),
+                feature,
+                value,
+                missing_holds: false,
+                next: [no, yes],
+            });
+            last = new;
+        }
+        Ok(())
     }
 
     /// Returns the number of levels below the roots.
@@ -362,14 +391,21 @@ fn scores(n: &mut NodeRewrite<'_>, forest: &Forest, aggregate: &str, base: &[f64
         let base = n.constant(&floats_to_tensor(dtype, &[base.len()], base.to_vec()));
         scores = n.emit("Add", &[&scores, &base], vec![]);
     }
-    Ok(if dtype == DType::F32 { scores } else { n.cast(&scores, F32) })
+    Ok(scores)
+}
+
+/// Returns scores of trees on f64 as f32.
+fn as_single(n: &mut NodeRewrite<'_>, scores: String) -> String {
+    let is_double = n.values.shape(n.input(0)).is_some_and(|(_, dtype)| dtype == DType::F64);
+    if is_double { n.cast(&scores, F32) } else { scores }
 }
 
 pub(super) fn regressor(n: &mut NodeRewrite<'_>) -> Adapted {
     let targets = usize::try_from(n.int("n_targets", 1)).map_err(|_| "the number of targets is negative")?;
     let (forest, base) = (Forest::of(n, "target", targets)?, numbers(n, "base_values")?);
     let scores = scores(n, &forest, &n.word("aggregate_function", "SUM"), &base)?;
-    let scores = n.transformed(&scores, targets, &n.word("post_transform", "NONE"))?;
+    let (scores, transform) = (as_single(n, scores), n.word("post_transform", "NONE"));
+    let scores = n.transformed(&scores, targets, &transform)?;
     n.end("Identity", &[&scores], vec![])
 }
 
@@ -381,13 +417,9 @@ pub(super) fn ensemble(n: &mut NodeRewrite<'_>) -> Adapted {
     let named = |names: &[&'static str], number: i64| usize::try_from(number).ok().and_then(|i| names.get(i).copied());
     let aggregate = named(&AGGREGATES, n.int("aggregate_function", 1)).ok_or("the aggregate function is not known")?;
     let transform = named(&TRANSFORMS, n.int("post_transform", 0)).ok_or("the function after scores is not known")?;
-    let dtype = n.values.shape(n.input(0)).map(|(_, dtype)| dtype);
     let forest = Forest::of_places(n)?;
     let scores = scores(n, &forest, aggregate, &[])?;
     let scores = n.transformed(&scores, forest.targets, transform)?;
-    if dtype == Some(DType::F64) {
-        return Err("trees on f64 with a result of f64 are not supported".into());
-    }
     n.end("Identity", &[&scores], vec![])
 }
 
@@ -399,7 +431,8 @@ pub(super) fn classifier(n: &mut NodeRewrite<'_>) -> Adapted {
     let has_one = forest.weights.iter().all(|(_, target, _)| Some(*target) == first);
     let (&[_, _], Some(first), true) = (&labels[..], first, has_one) else {
         let scores = scores(n, &forest, "SUM", &base)?;
-        let (index, scores) = (n.index_of_largest(&scores), n.transformed(&scores, labels.len(), &transform)?);
+        let (index, scores) = (n.index_of_largest(&scores), as_single(n, scores));
+        let scores = n.transformed(&scores, labels.len(), &transform)?;
         return n.end_with_labels(&labels, &index, &scores);
     };
     // The weights are those of one of two classes.
@@ -408,6 +441,7 @@ pub(super) fn classifier(n: &mut NodeRewrite<'_>) -> Adapted {
     let forest = Forest { weights, targets: 1, ..forest };
     let base: Vec<f64> = base.get(if base.len() == 2 { first } else { 0 }).copied().into_iter().collect();
     let score = scores(n, &forest, "SUM", &base)?;
+    let score = as_single(n, score);
     let index = n.index_above(&score, if are_probabilities { 0.5 } else { 0.0 });
     let scores = n.of_two_classes(&score, are_probabilities, &transform)?;
     n.end_with_labels(&labels, &index, &scores)

@@ -102,7 +102,7 @@ fn constant_of_shape(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Tr
 }
 
 /// Range `start, start + delta, ...` up to `limit`, exclusive. The length is `max(0, ceil((limit - start) / delta))`; poison if the
-/// step is 0 or the length is not a number.
+/// step is 0, or the length is not a number or not that of the type.
 ///
 /// ```mlir
 /// %y = graph.range %start, %limit, %delta : (tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<?xi64>
@@ -124,35 +124,32 @@ pub struct RangeOp {
 
 fn infer_range(args: &OpArgs<'_>) -> infer::Types {
     let elem = infer::common_elem(args, &["start", "limit", "delta"])?;
+    let ctx = args.ctx();
+    let is_one = |&ty: &Type| ctx.static_shape(ty).is_none_or(|shape| shape.iter().product::<i64>() == 1);
+    if !(0..3).all(|i| is_one(&args.operand_type(i))) {
+        return Err("requires a start, a limit and a step of one element".into());
+    }
     infer::one(args, Some(vec![range_len(args).unwrap_or(DYNAMIC)]), elem)
 }
 
-/// Returns the number of elements if the operands are constant and it is at most [`MAX_COUNTED`].
+/// Returns the number of elements if the operands are constant.
 fn range_len(args: &OpArgs<'_>) -> Option<i64> {
     let [start, limit, delta] = ["start", "limit", "delta"].map(|name| infer::constant(args, name));
-    let (start, limit, delta) = (start?, limit?, delta?);
-    let one = |t: &Tensor| t.to_f64().first().copied();
-    let estimate = (one(&limit)? - one(&start)?) / one(&delta)?;
-    if estimate.is_nan() || estimate > MAX_COUNTED {
-        return None;
-    }
-    i64::try_from(kernels::range(&start, &limit, &delta).ok()?.len()).ok()
+    i64::try_from(kernels::range_len(&start?, &limit?, &delta?).ok()??).ok()
 }
-
-/// Maximum length of ranges whose length is inferred.
-const MAX_COUNTED: f64 = 65536.0;
 
 fn range(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let i = Inputs::new(args, data);
     let (start, limit, delta) = (i.get("start")?, i.get("limit")?, i.get("delta")?);
-    let number = |t: &Tensor| t.to_f64().first().copied().unwrap_or(f64::NAN);
-    let (step, length) = (number(delta), (number(limit) - number(start)) / number(delta));
-    if step == 0.0 || length.is_nan() {
-        return Ok(vec![args.ctx().poison_of(args.result_types[0])]);
-    }
-    match kernels::range(start, limit, delta) {
-        Err(too_long) if length > MAX_COUNTED => Err(Trap::Limit(too_long.to_string())),
-        result => one(result),
+    let ty = args.result_types[0];
+    let declared = args.ctx().static_shape(ty).and_then(|shape| shape.first().copied());
+    let are_scalars = [start, limit, delta].iter().all(|t| t.len() == 1);
+    match if are_scalars { kernels::range_len(start, limit, delta)? } else { None } {
+        Some(count) if declared.is_none_or(|declared| i128::try_from(count) == Ok(declared.into())) => {
+            let range = kernels::range(start, limit, delta).map_err(|long| Trap::Limit(long.to_string()))?;
+            Ok(vec![Datum::Tensor(range)])
+        }
+        _ => Ok(vec![args.ctx().poison_of(ty)]),
     }
 }
 

@@ -23,6 +23,10 @@ pub(super) fn check(m: &Module, op: Op) -> Result<(), Violation> {
     let mut memory = ArenaBuffers::new(m);
     let mut ops = std::iter::successors(Some(op), |&op| m.next_op(op));
     ops.try_for_each(|op| memory.op(op))?;
+    // What waits may stand in a block after this one.
+    if m.parent_block(op).and_then(|block| m.terminator(block)).is_some_and(|last| !m.successors(last).is_empty()) {
+        return Ok(());
+    }
     let unfinished = memory.pending.first().map(|pending| format!("{} is never waited for", pending.name));
     unfinished.map_or(Ok(()), |message| Err(message.into()))
 }
@@ -169,7 +173,8 @@ impl<'m> ArenaBuffers<'m> {
 
     /// Ends transfers.
     fn wait(&mut self, at: At, wait: WaitOp) -> Result<(), Violation> {
-        for transfer in transfers(self.m, wait) {
+        let is_here = |transfer: &TransferOp| self.m.parent_block(transfer.0) == self.m.parent_block(at.op);
+        for transfer in transfers(self.m, wait).filter(is_here) {
             let pending = self.pending.iter().position(|pending| pending.transfer == transfer);
             let pending = pending.ok_or_else(|| format!("{} waits for a transfer a second time", at.name(self.m)))?;
             self.pending.swap_remove(pending);

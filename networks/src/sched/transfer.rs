@@ -63,7 +63,7 @@ pub struct TransferOp {
     exec = wait
 )]
 pub struct WaitOp {
-    /// Tokens of transfers of the same block, each waited for once.
+    /// Tokens of transfers, each waited for once.
     tokens: Operands<TOKEN>,
 }
 
@@ -107,11 +107,11 @@ fn verify_transfer(m: &Module, op: Op) -> Result<(), Violation> {
 
 fn verify_wait(m: &Module, op: Op) -> Result<(), Violation> {
     let is_transfer = |&token: &Value| match m.def(token) {
-        Def::Result(def, _) => TransferOp::cast(m, def).is_some() && m.parent_block(def) == m.parent_block(op),
+        Def::Result(def, _) => TransferOp::cast(m, def).is_some(),
         Def::Arg(..) => false,
     };
     let fits = WaitOp(op).tokens(m).iter().all(is_transfer);
-    if fits { Ok(()) } else { Err("requires tokens of transfers of the same block".into()) }
+    if fits { Ok(()) } else { Err("requires tokens of transfers".into()) }
 }
 
 fn verify_launch(m: &Module, op: Op, symbols: &mut SymbolTables) -> Result<(), Violation> {

@@ -87,7 +87,7 @@ use crate::aligned_bytes::AlignedBytes;
 use crate::gemm::ColumnSlice;
 use crate::workers::Workers;
 use gradus_ir::eval::Trap;
-use gradus_ir::{DType, Module, Op, OpArgs, OpDecl, OpInfo, Tensor, Type};
+use gradus_ir::{DType, Module, Op, OpArgs, OpDecl, OpInfo, Tensor, Traits, Type};
 use gradus_networks::{graph, layout};
 use joint::JointKernel;
 use stage::Stage;
@@ -306,11 +306,14 @@ const DIRECT: &[&OpInfo] = &[
     graph::UniqueOp::INFO,
 ];
 
-/// Whether the kernels of a compiled function give the bits of its semantics. Ops without kernels are evaluated by that.
+/// Whether the kernels of a compiled function, and of those that it may call, give the bits of its semantics. Ops without kernels are
+/// evaluated by that.
 pub fn is_exact(m: &Module, function: Op) -> bool {
     let rounded = || KERNELS.iter().map(|(info, _)| *info).chain(function::approximate_ops());
     let is_rounded = |op: Op| m.info(op).is_some_and(|info| rounded().any(|other| std::ptr::eq(other, info)));
-    !m.ops_under(function).into_iter().any(is_rounded)
+    let ops = m.ops_under(function);
+    let calls = ops.iter().any(|&op| m.has_trait(op, Traits::CALL));
+    !(if calls { m.ops_under(m.root()) } else { ops }).into_iter().any(is_rounded)
 }
 
 /// Returns the ops with kernels, some of them twice.

@@ -317,7 +317,7 @@ func.func @waits_twice(%x: memref<4xf32>, %y: memref<4xf32>) {
 // -----
 
 func.func @unknown_token(%t: !sched.token) {
-  // expected-error@+1 {{'sched.wait' op requires tokens of transfers of the same block}}
+  // expected-error@+1 {{'sched.wait' op requires tokens of transfers}}
   sched.wait %t : !sched.token
   return
 }
