@@ -407,3 +407,55 @@ fn expansions_know_all_that_nodes_say() {
     contains(&of("QuickGelu", &["x", "x"], vec![]), &["inputs after the first 1 are not supported"]);
     contains(&of("QuickGelu", &["x"], vec![int("beta", 2)]), &["attribute 'beta' is not supported"]);
 }
+
+/// A tree of two levels whose first node is followed by nodes `yes` and `no`.
+fn tree(yes: i64, no: i64) -> ModelProto {
+    let list = |name: &str, list: &[f32]| AttributeProto { floats: list.to_vec(), ..float(name, 0.0) };
+    let modes = ["BRANCH_LEQ", "LEAF", "LEAF"].map(|mode| mode.as_bytes().to_vec().into()).to_vec();
+    let attributes = vec![
+        ints("nodes_treeids", &[0, 0, 0]),
+        ints("nodes_nodeids", &[0, 1, 2]),
+        ints("nodes_featureids", &[1, 0, 0]),
+        list("nodes_values", &[0.5, 0.0, 0.0]),
+        AttributeProto { strings: modes, r#type: AttributeType::Strings as i32, ..int("nodes_modes", 0) },
+        ints("nodes_truenodeids", &[yes, 0, 0]),
+        ints("nodes_falsenodeids", &[no, 0, 0]),
+        ints("target_treeids", &[0, 0]),
+        ints("target_nodeids", &[1, 2]),
+        ints("target_ids", &[0, 0]),
+        list("target_weights", &[10.0, 20.0]),
+        int("n_targets", 1),
+    ];
+    let one = node("TreeEnsembleRegressor", &["x"], &["y"], attributes);
+    let one = NodeProto { domain: "ai.onnx.ml".to_owned(), ..one };
+    model(17, vec![one], vec![value("x", F, &["3", "2"])], vec![value("y", F, &["3", "1"])])
+}
+
+#[test]
+fn trees_are_gathers() {
+    contains(&text(&tree(1, 2)), &["graph.gather_elements", "graph.less_or_equal", "-> tensor<3x1xf32>"]);
+    contains(&errors(&tree(1, 7)), &["tree 0 has no node 7"]);
+    contains(&errors(&tree(0, 0)), &["a tree has not one root"]);
+}
+
+#[test]
+fn quantized_recurrent_layers_are_loops() {
+    let of = |inputs: &[&str]| {
+        let one = node("DynamicQuantizeLSTM", inputs, &["y"], vec![int("hidden_size", 2)]);
+        let mut m =
+            model(17, vec![NodeProto { domain: "com.microsoft".to_owned(), ..one }], vec![], vec![value("y", F, &[])]);
+        let bytes = DataType::Int8;
+        let graph = m.graph.as_mut().unwrap();
+        graph.input = vec![
+            value("x", F, &["5", "1", "3"]),
+            value("w", bytes, &["1", "3", "8"]),
+            value("r", bytes, &["1", "2", "8"]),
+        ];
+        graph.input.extend([value("s", F, &["1"]), value("z", bytes, &["1"])]);
+        m
+    };
+    let inputs = ["x", "w", "r", "", "", "", "", "", "s", "z", "s", "z"];
+    contains(&text(&of(&inputs)), &["scf.for", "graph.matmul_integer", "-> tensor<5x1x1x2xf32>"]);
+    let with_peepholes = ["x", "w", "r", "", "", "", "", "s", "s", "z", "s", "z"];
+    contains(&errors(&of(&with_peepholes)), &["DynamicQuantizeLSTM: input 'P' is not supported"]);
+}

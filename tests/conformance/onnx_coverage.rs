@@ -70,6 +70,9 @@ fn reason(operator: &Operator) -> String {
         "graphs" if has_form(operator.name) => "ops of `scf`".to_owned(),
         _ if has_form(operator.name) => "none: known at import".to_owned(),
         "random numbers" if operator.name.starts_with("Random") => "a constant, if there is a seed".to_owned(),
+        "random numbers" if matches!(operator.name, "Bernoulli" | "Multinomial") => {
+            "compared with a constant, if there is a seed".to_owned()
+        }
         "" => "not supported yet".to_owned(),
         about => format!("{about} are not supported"),
     }
@@ -120,7 +123,10 @@ fn document() -> String {
         }
     }
     let of_domain = |(domain, operators): &(&str, &[domains::Operator])| {
-        let names: Vec<String> = operators.iter().map(|known| format!("`{}`", known.name)).collect();
+        let functions = domains::FUNCTIONS.iter().filter(|(of, ..)| of == domain).map(|(_, name, _)| *name);
+        let mut names: Vec<&str> = operators.iter().map(|known| known.name).chain(functions).collect();
+        names.sort_unstable();
+        let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
         format!("of `{domain}`: {}", names.join(", "))
     };
     let others: Vec<String> = domains::DOMAINS.iter().map(of_domain).collect();

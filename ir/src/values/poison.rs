@@ -150,7 +150,7 @@ fn stand_ins(ctx: &Context, ty: Type, datum: &Datum) -> Result<(Datum, Datum, Da
     if let Some((tensor, mask)) = datum.masked() {
         let zeros = vec![0; tensor.bytes().len()].into();
         let zeros = Tensor::new(tensor.dtype(), tensor.shape().to_vec(), zeros)?;
-        let marks = mask.map_or_else(|| zeros.clone(), |mask| filled(&zeros, mask, 1));
+        let marks = mask.map_or_else(|| zeros.clone(), |mask| filled(&zeros, mask, || 1));
         return Ok((Datum::Tensor(tensor.clone()), Datum::Tensor(zeros), Datum::Tensor(marks)));
     }
     let unknown = || Trap::unsupported("poison of this type");
@@ -251,7 +251,7 @@ fn element(datum: &Datum, i: usize, ones: &[usize]) -> Result<Datum, Trap> {
 /// Evaluates a broadcasting op on operands of known extents.
 fn broadcast(args: &OpArgs<'_>, eval: EvalFn, operands: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let clean = |d: &Datum| match d {
-        Datum::PoisonTensor(poison) => Datum::Tensor(filled(poison.tensor(), poison.mask(), 1)),
+        Datum::PoisonTensor(poison) => Datum::Tensor(filled(poison.tensor(), poison.mask(), || 1)),
         other => other.clone(),
     };
     let mut found = eval_defined(args, eval, &operands.iter().map(clean).collect::<Vec<_>>())?;

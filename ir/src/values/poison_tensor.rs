@@ -13,7 +13,7 @@ pub struct PoisonTensor {
 impl PoisonTensor {
     /// Creates a tensor whose elements are poison where `mask` is true.
     pub(crate) fn new(tensor: &Tensor, mask: Vec<bool>) -> PoisonTensor {
-        PoisonTensor { tensor: filled(tensor, &mask, 0), mask }
+        PoisonTensor { tensor: filled(tensor, &mask, || 0), mask }
     }
 
     /// Returns the elements; the bytes of poison elements are zero.
@@ -21,9 +21,9 @@ impl PoisonTensor {
         &self.tensor
     }
 
-    /// Returns the elements, with a byte for each of those of poison elements.
-    pub fn filled(&self, byte: u8) -> Tensor {
-        filled(&self.tensor, &self.mask, byte)
+    /// Returns the elements, with the next bytes for those of poison elements.
+    pub fn filled(&self, next: impl FnMut() -> u8) -> Tensor {
+        filled(&self.tensor, &self.mask, next)
     }
 
     /// Whether each element is poison, in row-major order.
@@ -32,12 +32,12 @@ impl PoisonTensor {
     }
 }
 
-/// Returns the tensor with every byte of the masked elements replaced. The byte 1 makes a value of every type that is
+/// Returns the tensor with every byte of the masked elements replaced by the next. The byte 1 makes a value of every type that is
 /// neither zero nor NaN.
-pub(crate) fn filled(tensor: &Tensor, mask: &[bool], byte: u8) -> Tensor {
+pub(crate) fn filled(tensor: &Tensor, mask: &[bool], mut next: impl FnMut() -> u8) -> Tensor {
     let mut bytes = tensor.bytes().to_vec();
     for (element, _) in bytes.chunks_exact_mut(tensor.dtype().size()).zip(mask).filter(|(_, poison)| **poison) {
-        element.fill(byte);
+        element.fill_with(&mut next);
     }
     Tensor::new(tensor.dtype(), tensor.shape().to_vec(), bytes.into()).expect("the shape is as before")
 }

@@ -1,8 +1,8 @@
 //! Operators of other domains, as standard ones: a table for each domain.
 
-use super::proto::{AttributeProto, NodeProto};
+use super::proto::{AttributeProto, FunctionProto, NodeProto};
 use super::rewrite::{Adapted, NodeRewrite, int_attr, ints_attr};
-use super::{machine_learning, microsoft};
+use super::{machine_learning, microsoft, quantized_lstm};
 use gradus_ir::eval::floats_to_tensor;
 use gradus_ir::tensor::{DType, Tensor};
 
@@ -34,6 +34,21 @@ pub(super) const fn row(
 /// The domains, and their operators.
 pub const DOMAINS: &[(&str, &[Operator])] =
     &[(machine_learning::DOMAIN, machine_learning::OPERATORS), (microsoft::DOMAIN, microsoft::OPERATORS)];
+
+/// Operators of other domains that run graphs, as functions of standard ones.
+pub const FUNCTIONS: &[(&str, &str, Build)] = &[(microsoft::DOMAIN, "DynamicQuantizeLSTM", quantized_lstm::function)];
+
+/// Returns the function that a call stands for, or why there is none.
+type Build = fn(&NodeProto) -> Adapted<FunctionProto>;
+
+/// Returns the function that a node calls without declaring it, if there is one.
+///
+/// # Errors
+/// A form of the operator that is not supported.
+pub(super) fn function(node: &NodeProto) -> Adapted<Option<FunctionProto>> {
+    let known = FUNCTIONS.iter().find(|(domain, name, _)| *domain == node.domain && *name == node.op_type);
+    known.map(|(.., build)| build(node)).transpose()
+}
 
 /// Whether the operator of a node is one of a table.
 pub fn is_known(node: &NodeProto) -> bool {

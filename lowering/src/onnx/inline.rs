@@ -1,7 +1,7 @@
 //! Inlining of model-local functions.
 
 use super::proto::{AttributeProto, FunctionProto, GraphProto, NodeProto, OperatorSetIdProto, ValueInfoProto};
-use super::{is_standard, node_place};
+use super::{domains, is_standard, node_place, operator};
 use prost::Message;
 use std::collections::HashMap;
 
@@ -79,7 +79,10 @@ impl Inliner<'_> {
         out: &mut Vec<VersionedNode>,
     ) -> Result<(), (String, String)> {
         let key = (standard(&proto.domain), proto.op_type.as_str(), proto.overload.as_str());
-        let Some(&function) = self.functions.get(&key) else {
+        let declared = self.functions.get(&key).copied();
+        let known = if declared.is_none() { domains::function(&proto) } else { Ok(None) };
+        let known = known.map_err(|why| (node_place(&proto).to_owned(), format!("{}: {why}", operator(&proto))))?;
+        let Some(function) = declared.or(known.as_ref()) else {
             let (graphs, others) = proto.attribute.into_iter().partition::<Vec<_>, _>(|a| a.g.is_some());
             proto.attribute = others;
             let mut bodies = Vec::new();

@@ -9,6 +9,7 @@ mod machine_learning;
 mod microsoft;
 pub mod opset;
 pub mod proto;
+mod quantized_lstm;
 mod random;
 pub mod rewrite;
 pub mod sort;

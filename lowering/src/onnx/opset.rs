@@ -56,7 +56,7 @@ const ADAPTERS: &[(&[&str], i64, Adapt)] = &[
     (&["Pad"], 11, |n| n.ints_to_input("pads", 1).and_then(|()| n.float_to_input("value", 2))),
     (&["Clip"], 11, |n| n.float_to_input("min", 1).and_then(|()| n.float_to_input("max", 2))),
     (&["TopK"], 10, |n| n.int_to_input("k", 1)),
-    (random::OPERATORS, ANY, random::constant),
+    (random::OPERATORS, ANY, random::adapt),
     (&["Scatter"], ANY, |n| n.rename("ScatterElements")),
     (&["SimplifiedLayerNormalization"], ANY, |n| n.rename("RMSNormalization")),
     (&["Softmax", "LogSoftmax", "Hardmax"], 13, flattening),

@@ -4,16 +4,22 @@
 //! Source: ISO C++, `minstd_rand0` and `generate_canonical`; G. Marsaglia's polar method.
 
 use super::proto::AttributeType;
-use super::rewrite::{Adapted, NodeRewrite, tensor_proto, value_attr};
+use super::rewrite::{Adapted, NodeRewrite, int_attr, tensor_proto, value_attr};
 use super::tensor::dtype;
 use gradus_ir::eval::floats_to_tensor;
-use gradus_ir::tensor::{DType, checked_len};
+use gradus_ir::tensor::{DType, Tensor, checked_len};
+use gradus_networks::graph::onnx_number;
 
 /// The operators.
-pub(super) const OPERATORS: &[&str] = &["RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"];
+pub(super) const OPERATORS: &[&str] =
+    &["Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"];
 
 /// Maximum number of elements of a constant.
 const MAX_ELEMENTS: usize = 1 << 24;
+
+/// Numbers of the element types i32 and f64.
+const I32: i64 = 6;
+const F64: i64 = 11;
 
 /// A linear congruential engine.
 struct Engine(u64);
@@ -76,11 +82,67 @@ fn normal(engine: &mut Engine, count: usize, [mean, deviation]: [f32; 2], is_wid
     all
 }
 
-/// Turns a node that draws random numbers into a constant.
-pub(super) fn constant(n: &mut NodeRewrite<'_>) -> Adapted {
+/// Turns a node that draws random numbers into a constant, or into a comparison of its operand with one.
+pub(super) fn adapt(n: &mut NodeRewrite<'_>) -> Adapted {
     let Some(seed) = n.take("seed", AttributeType::Float)? else {
         return Err("random numbers without a seed are not supported".into());
     };
+    match n.node.op_type.as_str() {
+        "Bernoulli" => bernoulli(n, seed.f),
+        "Multinomial" => multinomial(n, seed.f),
+        _ => constant(n, seed.f),
+    }
+}
+
+/// Draws true where a number is above the probability that the operand has, as the function does that the specification gives and onnxruntime
+/// runs: with the probability of false.
+fn bernoulli(n: &mut NodeRewrite<'_>, seed: f32) -> Adapted {
+    let (p, to) = (n.input(0).to_owned(), n.take_int("dtype")?);
+    let (shape, dtype) = n.values.shape(&p).ok_or("the shape of the random numbers is not known")?;
+    let to = to.or_else(|| onnx_number(dtype)).ok_or("the element type is not known")?;
+    let (extents, count) = extents(&shape)?;
+    let drawn = uniform(&mut Engine::of(seed), count, [0.0, 1.0], dtype == DType::F64);
+    let drawn = n.constant(&floats_to_tensor(dtype, &extents, drawn));
+    let is_one = n.emit("Greater", &[&drawn, &p], vec![]);
+    n.node.input = vec![is_one];
+    n.set_int("to", to);
+    n.rename("Cast")
+}
+
+/// Draws classes, given the logarithms of their weights `[B, classes]`.
+fn multinomial(n: &mut NodeRewrite<'_>, seed: f32) -> Adapted {
+    let (x, to, count) = (n.input(0).to_owned(), n.take_int("dtype")?.unwrap_or(I32), n.take_int("sample_size")?);
+    let batch = n.values.shape(&x).and_then(|(shape, _)| shape.first().copied());
+    let (extents, all) = extents(&[batch.unwrap_or(-1), count.unwrap_or(1), 1])?;
+    let drawn = uniform(&mut Engine::of(seed), all, [0.0, 1.0], true);
+    let drawn = n.constant(&floats_to_tensor(DType::F64, &extents, drawn));
+    let [one, last] = [1_i64, -1].map(|axis| n.constant(&Tensor::from_vec(&[1], vec![axis])));
+    let logits = n.emit("Cast", &[&x], vec![int_attr("to", F64)]);
+    let most = n.emit("ReduceMax", &[&logits, &one], vec![]);
+    let shifted = n.emit("Sub", &[&logits, &most], vec![]);
+    let weights = n.emit("Exp", &[&shifted], vec![]);
+    let total = n.emit("ReduceSum", &[&weights, &one], vec![]);
+    let axis = n.constant(&Tensor::scalar(1_i64));
+    let sums = n.emit("CumSum", &[&weights, &axis], vec![]);
+    let [total, sums] = [total, sums].map(|x| n.emit("Unsqueeze", &[&x, &one], vec![]));
+    let drawn = n.emit("Mul", &[&drawn, &total], vec![]);
+    let is_before = n.emit("LessOrEqual", &[&sums, &drawn], vec![]);
+    let is_before = n.emit("Cast", &[&is_before], vec![int_attr("to", to)]);
+    n.node.input = vec![is_before, last];
+    n.set_int("keepdims", 0);
+    n.rename("ReduceSum")
+}
+
+/// Returns known extents, and the number of elements.
+fn extents(shape: &[i64]) -> Adapted<(Vec<usize>, usize)> {
+    let extents: Result<Vec<usize>, _> = shape.iter().map(|&d| usize::try_from(d)).collect();
+    let extents = extents.map_err(|_| "the shape of the random numbers is not known")?;
+    let count = checked_len(&extents).filter(|&count| count <= MAX_ELEMENTS).ok_or("too many random numbers")?;
+    Ok((extents, count))
+}
+
+/// Turns a node that draws random numbers into a constant.
+fn constant(n: &mut NodeRewrite<'_>, seed: f32) -> Adapted {
     let like = n.values.shape(n.input(0));
     let shape = match n.take("shape", AttributeType::Ints)? {
         Some(shape) => shape.ints,
@@ -91,18 +153,13 @@ pub(super) fn constant(n: &mut NodeRewrite<'_>) -> Adapted {
         (None, Some((_, kind))) => *kind,
         (None, None) => DType::F32,
     };
-    let extents: Vec<usize> = shape
-        .iter()
-        .map(|&d| usize::try_from(d))
-        .collect::<Result<_, _>>()
-        .map_err(|_| "the shape of the random numbers is not known")?;
-    let count = checked_len(&extents).filter(|&count| count <= MAX_ELEMENTS).ok_or("too many random numbers")?;
+    let (extents, count) = extents(&shape)?;
     if !matches!(kind, DType::F16 | DType::BF16 | DType::F32 | DType::F64) {
         return Err(format!("random numbers of type {kind} are not supported").into());
     }
     let is_uniform = n.node.op_type.starts_with("RandomUniform");
     let mut float = |name: &str, default| n.take(name, AttributeType::Float).map(|a| a.map_or(default, |a| a.f));
-    let (mut engine, is_wide) = (Engine::of(seed.f), kind == DType::F64);
+    let (mut engine, is_wide) = (Engine::of(seed), kind == DType::F64);
     let numbers = if is_uniform {
         uniform(&mut engine, count, [float("low", 0.0)?, float("high", 1.0)?], is_wide)
     } else {

@@ -4,7 +4,7 @@ use super::domains::F32;
 use super::rewrite::{Adapted, NodeRewrite, int_attr};
 use gradus_ir::eval::{floats_to_tensor, ints_to_tensor};
 use gradus_ir::tensor::{DType, Tensor};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 #[rustfmt::skip]
 pub(super) const REGRESSOR_ATTRIBUTES: &[&str] = &[
@@ -134,9 +134,9 @@ impl Forest {
         for (i, &weight) in weights.iter().enumerate() {
             of_leaves.push((place(trees[i], ids[i])?, target(targets_of[i], targets)?, weight));
         }
-        let roots = roots(&nodes);
-        if roots.is_empty() && count > 0 {
-            return Err("the nodes of a tree follow each other in a circle".into());
+        let (roots, trees) = (roots(&nodes), places.keys().map(|(tree, _)| tree).collect::<FxHashSet<_>>());
+        if roots.len() != trees.len() {
+            return Err("a tree has not one root".into());
         }
         Ok(Forest { roots, nodes, weights: of_leaves, targets })
     }
