@@ -1,9 +1,10 @@
 //! Losses by ops in narrower float types than those of the original.
 
 use crate::rounding::{least, significant_bits};
+use gradus_ir::effects::is_removable;
 use gradus_ir::float::FloatKind;
-use gradus_ir::{Module, Value};
-use rustc_hash::FxHashMap;
+use gradus_ir::{Module, Op, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
 /// Factor of the errors of ops in a narrower type: later ops increase them, such as a square.
@@ -70,10 +71,14 @@ impl Narrowing {
     }
 }
 
-/// Returns the number of ops of each precision, with a type of that precision.
+/// Returns the number of ops of each precision, with a type of that precision. Ops that lead to nothing do not count: any pass may erase them.
 fn ops_by_precision(m: &Module) -> BTreeMap<u32, (u64, FloatKind)> {
-    let mut found = BTreeMap::new();
-    for op in m.ops_under(m.root()) {
+    let (mut found, mut dead) = (BTreeMap::new(), FxHashSet::<Op>::default());
+    for op in m.ops_under(m.root()).into_iter().rev() {
+        if is_removable(m, op) && m.results(op).all(|v| m.uses(v).all(|(user, _)| dead.contains(&user))) {
+            dead.insert(op);
+            continue;
+        }
         let kinds = m.results(op).filter_map(|v| float_kind(m, v));
         let Some(kind) = kinds.min_by_key(|&kind| significant_bits(kind)) else { continue };
         found.entry(significant_bits(kind)).or_insert((0, kind)).0 += 1;

@@ -113,7 +113,7 @@ pub fn is_dead(m: &Module, op: Op) -> bool {
 
 /// Whether an op without used results can be erased: it and the ops in its regions at most read memory, or allocate
 /// memory that does not escape. Undefined behavior may be erased.
-pub(crate) fn is_removable(m: &Module, op: Op) -> bool {
+pub fn is_removable(m: &Module, op: Op) -> bool {
     let Some(info) = m.info(op) else { return false };
     let stays = [Traits::TERMINATOR, Traits::SYMBOL, Traits::COMBINING].into_iter().any(|t| info.traits.has(t));
     if stays || m.parent_block(op).is_none() {
