@@ -1,8 +1,8 @@
 //! Observable values and memory, and their refinement.
 
-use gradus_ir::DType;
 use gradus_ir::eval::{Datum, ints_to_tensor};
 use gradus_ir::memory::Memory;
+use gradus_ir::{DType, Tensor};
 
 /// A value as a caller observes it.
 #[derive(Clone, Debug)]
@@ -103,7 +103,7 @@ fn elements_of(datum: &Datum) -> Vec<Datum> {
     if let Datum::Own(own) = datum
         && let Some(parts) = own.parts()
     {
-        return parts.iter().flat_map(elements_of).collect();
+        return parts.iter().flat_map(|part| elements_of(&Datum::Tensor(part.clone()))).collect();
     }
     datum.elements().unwrap_or_else(|| vec![datum.clone()])
 }
@@ -163,7 +163,10 @@ pub(crate) fn refines_by(before: &Datum, after: &Datum, same: Same) -> bool {
             before.shape() == after.shape() && elements().is_some_and(|(a, b)| all_refine(&a, &b, same))
         }
         (Datum::Own(a), Datum::Own(b)) => match (a.parts(), b.parts()) {
-            (Some(a), Some(b)) => all_refine(&a, &b, same),
+            (Some(a), Some(b)) => {
+                let data = |parts: &[Tensor]| parts.iter().cloned().map(Datum::Tensor).collect::<Vec<_>>();
+                all_refine(&data(a), &data(b), same)
+            }
             _ => a == b,
         },
         (a, b) => a == b,

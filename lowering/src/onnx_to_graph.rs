@@ -24,7 +24,7 @@ use crate::onnx::proto::{
     GraphProto, ModelProto, SparseTensorProto, TensorProto, TypeProto, ValueInfoProto, decode_model,
 };
 use crate::onnx::tensor::{to_sparse, to_tensor};
-use crate::onnx::{opset, sort};
+use crate::onnx::{NEWEST, is_standard, sort};
 use bytes::Bytes;
 use gradus_dialects::func::{FuncOp, ReturnOp};
 use gradus_ir::{
@@ -117,14 +117,15 @@ fn named_loc(ctx: &Context, name: &str) -> Loc {
 
 /// Returns the version of the standard operators that the model uses. Fails if the file is not a model.
 fn version(model: &ModelProto) -> Result<i64, String> {
-    if model.graph.is_none() {
-        return Err("the model has no graph".into());
-    }
-    let version = standard_version(&model.opset_import).ok_or("the model does not say which operator set it uses")?;
+    let graph = model.graph.as_ref().ok_or("the model has no graph")?;
+    // A model of other domains alone needs none.
+    let has_others = !model.opset_import.is_empty() && !graph.node.iter().any(|node| is_standard(&node.domain));
+    let version = standard_version(&model.opset_import).or(has_others.then_some(NEWEST));
+    let version = version.ok_or("the model does not say which operator set it uses")?;
     match version {
         ..=0 => Err(format!("operator set version {version} does not exist")),
-        1..=opset::NEWEST => Ok(version),
-        _ => Err(format!("operator set version {version} is newer than {}, the newest one known", opset::NEWEST)),
+        1..=NEWEST => Ok(version),
+        _ => Err(format!("operator set version {version} is newer than {}, the newest one known", NEWEST)),
     }
 }
 

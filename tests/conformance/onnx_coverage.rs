@@ -122,14 +122,11 @@ fn document() -> String {
             let _ = writeln!(text, "- `{}`, on the cpu target: {why}", case.name);
         }
     }
-    let of_domain = |(domain, operators): &(&str, &[domains::Operator])| {
-        let functions = domains::FUNCTIONS.iter().filter(|(of, ..)| of == domain).map(|(_, name, _)| *name);
-        let mut names: Vec<&str> = operators.iter().map(|known| known.name).chain(functions).collect();
-        names.sort_unstable();
+    let of_domain = |(domain, names): (&str, Vec<&str>)| {
         let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
         format!("of `{domain}`: {}", names.join(", "))
     };
-    let others: Vec<String> = domains::DOMAINS.iter().map(of_domain).collect();
+    let others: Vec<String> = domains::operators().map(of_domain).collect();
     let _ = writeln!(
         text,
         "\n## Other forms\n\nThe graphs of `If`, `Loop`, `Scan` and `SequenceMap` become regions of `scf.if`, `scf.for` and `scf.while`; a condition that\n\
@@ -185,7 +182,7 @@ const BY_REFERENCE: &[(&str, &[&str])] = &[
     ]),
     ("its kernel lacks an element type, or an extent is known at run time only", &[
         "graph.add", "graph.average_pool", "graph.cast", "graph.cast_like", "graph.clip", "graph.cos", "graph.dequantize_linear", "graph.exp",
-        "graph.gather", "graph.log", "graph.lp_pool", "graph.matmul", "graph.mul", "graph.pow", "graph.qlinear_matmul", "graph.quantize_linear", "graph.reduce_l1",
+        "graph.gather", "graph.log", "graph.lp_pool", "graph.mul", "graph.pow", "graph.qlinear_matmul", "graph.quantize_linear", "graph.reduce_l1",
         "graph.reduce_l2", "graph.reduce_log_sum", "graph.reduce_max", "graph.reduce_min", "graph.reduce_prod", "graph.reduce_sum",
         "graph.reduce_sum_square", "graph.softmax", "graph.sub",
     ]),

@@ -4,7 +4,6 @@
 //! from which tables and packed weights are built.
 
 use super::onnx::{compare, imported, inputs};
-use crate::support::pipeline_of;
 use gradus::Tool;
 use gradus::interp::Interpreter;
 use gradus::ir::eval::Datum;
@@ -75,10 +74,17 @@ fn execute(m: &Module, main: Op, arguments: Vec<Datum>) -> Result<(Vec<Datum>, R
     Ok((have, ran(m, main, &compiled, function, &reference)))
 }
 
+/// Bytes of a vector of the machine that all programs are compiled for: what runs how does not depend on the machine of the test.
+const VECTOR: u64 = 32;
+
 /// Compiles a program for the target.
 fn compiled(m: &Module) -> Result<Module, Diagnostic> {
     let (mut compiled, tool) = (m.clone(), Tool::gradus());
-    let mut pipeline = Pipeline::parse(&pipeline_of(&tool, "cpu"), &tool.passes).expect("it is a pipeline");
+    let target = tool.targets.iter().find(|target| target.cost.name == "cpu").expect("there is such a target");
+    let machine = target.cost.machine_with(&m.ctx, "vector_bytes", VECTOR).expect("its machine is valid");
+    let text = target.pipeline(&machine).expect("it has a pipeline");
+    gradus::cost::load_machine(&m.ctx, machine);
+    let mut pipeline = Pipeline::parse(&text, &tool.passes).expect("it is a pipeline");
     let options = RunOptions { threads: 1, ..RunOptions::default() };
     let mut said = Vec::new();
     let mut watch = Watch::new(|event| {

@@ -1,6 +1,6 @@
 //! Run-time values of declared types that are a Rust type of their own.
 
-use crate::values::datum::Datum;
+use crate::values::tensor::Tensor;
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
@@ -21,9 +21,9 @@ use std::sync::Arc;
 /// impl OwnValue for Residue {}
 /// ```
 pub trait OwnValue: Any + Send + Sync + fmt::Display + PartialEq {
-    /// Returns the values that it consists of, if any: two values of the same number of parts are compared part by part, so that a comparison
-    /// has a tolerance for floats and knows poison; others are compared by `PartialEq`.
-    fn parts(&self) -> Option<Vec<Datum>> {
+    /// Returns the tensors that it consists of, if it does: two values of the same number of parts are compared part by part, so that a
+    /// comparison has a tolerance for floats; others are compared by `PartialEq`.
+    fn parts(&self) -> Option<&[Tensor]> {
         None
     }
 }
@@ -32,7 +32,7 @@ pub trait OwnValue: Any + Send + Sync + fmt::Display + PartialEq {
 trait AnyOwnValue: Any + Send + Sync + fmt::Display {
     fn is_equal(&self, other: &dyn AnyOwnValue) -> bool;
 
-    fn parts(&self) -> Option<Vec<Datum>>;
+    fn parts(&self) -> Option<&[Tensor]>;
 }
 
 impl<T: OwnValue> AnyOwnValue for T {
@@ -40,7 +40,7 @@ impl<T: OwnValue> AnyOwnValue for T {
         (other as &dyn Any).downcast_ref::<T>().is_some_and(|other| self == other)
     }
 
-    fn parts(&self) -> Option<Vec<Datum>> {
+    fn parts(&self) -> Option<&[Tensor]> {
         OwnValue::parts(self)
     }
 }
@@ -60,8 +60,8 @@ impl Own {
         (&*self.0 as &dyn Any).downcast_ref()
     }
 
-    /// Returns the values that it consists of, if it has such [`OwnValue::parts`].
-    pub fn parts(&self) -> Option<Vec<Datum>> {
+    /// Returns the tensors that it consists of, if it has such [`OwnValue::parts`].
+    pub fn parts(&self) -> Option<&[Tensor]> {
         self.0.parts()
     }
 }

@@ -1,42 +1,16 @@
 //! Operators of other domains, as standard ones: a table for each domain.
 
+use super::expansion::{Operator, PASSED};
 use super::proto::{AttributeProto, FunctionProto, NodeProto};
-use super::rewrite::{Adapted, NodeRewrite, int_attr, ints_attr};
+use super::rewrite::{Adapted, NodeRewrite};
 use super::{machine_learning, microsoft, quantized_lstm};
-use gradus_ir::eval::floats_to_tensor;
-use gradus_ir::tensor::{DType, Tensor};
-
-type Expand = fn(&mut NodeRewrite<'_>) -> Adapted;
-
-/// An operator, and its expansion into nodes of the newest standard version.
-pub struct Operator {
-    /// Its name in its domain.
-    pub name: &'static str,
-    /// Number of inputs that the expansion knows.
-    inputs: usize,
-    /// The attributes that the expansion knows; [`PASSED`] if the standard operator gets all, which knows its own.
-    attributes: &'static [&'static str],
-    expand: Expand,
-}
-
-/// Stands for the attributes of the standard operator.
-pub(super) const PASSED: &[&str] = &["*"];
-
-pub(super) const fn row(
-    name: &'static str,
-    inputs: usize,
-    attributes: &'static [&'static str],
-    expand: Expand,
-) -> Operator {
-    Operator { name, inputs, attributes, expand }
-}
 
 /// The domains, and their operators.
-pub const DOMAINS: &[(&str, &[Operator])] =
+const DOMAINS: &[(&str, &[Operator])] =
     &[(machine_learning::DOMAIN, machine_learning::OPERATORS), (microsoft::DOMAIN, microsoft::OPERATORS)];
 
 /// Operators of other domains that run graphs, as functions of standard ones.
-pub const FUNCTIONS: &[(&str, &str, Build)] = &[(microsoft::DOMAIN, "DynamicQuantizeLSTM", quantized_lstm::function)];
+const FUNCTIONS: &[(&str, &str, Build)] = &[(microsoft::DOMAIN, "DynamicQuantizeLSTM", quantized_lstm::function)];
 
 /// Returns the function that a call stands for, or why there is none.
 type Build = fn(&NodeProto) -> Adapted<FunctionProto>;
@@ -48,6 +22,16 @@ type Build = fn(&NodeProto) -> Adapted<FunctionProto>;
 pub(super) fn function(node: &NodeProto) -> Adapted<Option<FunctionProto>> {
     let known = FUNCTIONS.iter().find(|(domain, name, _)| *domain == node.domain && *name == node.op_type);
     known.map(|(.., build)| build(node)).transpose()
+}
+
+/// Returns the domains, and the names of the known operators of each, in order.
+pub fn operators() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
+    DOMAINS.iter().map(|&(domain, operators)| {
+        let functions = FUNCTIONS.iter().filter(move |(of, ..)| *of == domain).map(|&(_, name, _)| name);
+        let mut names: Vec<&str> = operators.iter().map(|known| known.name).chain(functions).collect();
+        names.sort_unstable();
+        (domain, names)
+    })
 }
 
 /// Whether the operator of a node is one of a table.
@@ -73,105 +57,5 @@ pub(super) fn expand(n: &mut NodeRewrite<'_>) -> Adapted {
     match n.node.attribute.iter().find(is_unknown) {
         Some(a) => Err(format!("attribute '{}' is not supported", a.name).into()),
         None => (known.expand)(n),
-    }
-}
-
-/// Numbers of the element types f32 and i64.
-pub(super) const F32: i64 = 1;
-pub(super) const I64: i64 = 7;
-
-impl NodeRewrite<'_> {
-    /// Returns the name of operand `i`; empty if it is absent.
-    pub(super) fn at(&self, i: usize) -> String {
-        self.input(i).to_owned()
-    }
-
-    /// Returns the names of the first operands.
-    pub(super) fn all<const N: usize>(&self) -> [String; N] {
-        std::array::from_fn(|i| self.at(i))
-    }
-
-    pub(super) fn float(&self, name: &str, default: f32) -> f32 {
-        self.node.attribute.iter().find(|a| a.name == name).map_or(default, |a| a.f)
-    }
-
-    pub(super) fn int(&self, name: &str, default: i64) -> i64 {
-        self.node.attribute.iter().find(|a| a.name == name).map_or(default, |a| a.i)
-    }
-
-    /// Returns the attributes of these names.
-    pub(super) fn attrs(&self, names: &[&str]) -> Vec<AttributeProto> {
-        self.node.attribute.iter().filter(|a| names.contains(&a.name.as_str())).cloned().collect()
-    }
-
-    /// Turns the node into the standard operator of the same form.
-    pub(super) fn same(&mut self, op_type: &str) -> Adapted {
-        let (inputs, attributes) = (self.node.input.clone(), self.node.attribute.clone());
-        let inputs: Vec<&str> = inputs.iter().map(String::as_str).collect();
-        self.end(op_type, &inputs, attributes)
-    }
-
-    /// Turns the node into another one with the same results.
-    pub(super) fn end(&mut self, op_type: &str, inputs: &[&str], attributes: Vec<AttributeProto>) -> Adapted {
-        self.node.input = inputs.iter().map(|&name| name.to_owned()).collect();
-        op_type.clone_into(&mut self.node.op_type);
-        self.node.domain.clear();
-        self.node.attribute = attributes;
-        Ok(())
-    }
-
-    /// Returns the sum of two values, one of which may be absent.
-    pub(super) fn plus(&mut self, a: &str, b: &str) -> String {
-        match (a, b) {
-            ("", one) | (one, "") => one.to_owned(),
-            _ => self.emit("Add", &[a, b], vec![]),
-        }
-    }
-
-    /// Returns a scalar of the element type of an operand.
-    pub(super) fn number_like(&mut self, like: &str, value: f32) -> String {
-        let known = self.values.shape(like).map(|(_, dtype)| dtype);
-        let dtype = known.filter(|d| d.is_float() && !d.is_narrow()).unwrap_or(DType::F32);
-        self.constant(&floats_to_tensor(dtype, &[], vec![f64::from(value)]))
-    }
-
-    /// Returns an operand times a number.
-    pub(super) fn scaled(&mut self, x: &str, factor: f32) -> String {
-        if factor == 1.0 {
-            return x.to_owned();
-        }
-        let factor = self.number_like(x, factor);
-        self.emit("Mul", &[x, &factor], vec![])
-    }
-
-    /// Returns a list of integers.
-    pub(super) fn list(&mut self, ints: &[i64]) -> String {
-        self.constant(&Tensor::from_vec(&[ints.len()], ints.to_vec()))
-    }
-
-    pub(super) fn reshaped(&mut self, x: &str, shape: &[i64]) -> String {
-        let shape = self.list(shape);
-        self.emit("Reshape", &[x, &shape], vec![])
-    }
-
-    /// Returns the part of `x` from `first` to `end` along an axis.
-    pub(super) fn sliced(&mut self, x: &str, axis: i64, first: i64, end: i64) -> String {
-        let [first, end, axis] = [first, end, axis].map(|n| self.list(&[n]));
-        self.emit("Slice", &[x, &first, &end, &axis], vec![])
-    }
-
-    pub(super) fn cast(&mut self, x: &str, to: i64) -> String {
-        self.emit("Cast", &[x], vec![int_attr("to", to)])
-    }
-
-    /// Returns an operand with its last two axes exchanged.
-    pub(super) fn transposed(&mut self, i: usize) -> Adapted<String> {
-        let rank = self.rank(i)? as i64;
-        let mut perm: Vec<i64> = (0..rank).collect();
-        if let [.., a, b] = &mut perm[..] {
-            std::mem::swap(a, b);
-        }
-        let x = self.at(i);
-        Ok(self.emit("Transpose", &[&x], vec![ints_attr("perm", perm)]))
     }
 }

@@ -3,7 +3,7 @@
 //! All are rows of [`OPERATORS`]. An operator becomes nodes of the newest standard version. Sources: the operators' specification, and
 //! onnxruntime where that leaves a result open.
 
-use super::domains::{F32, I64, Operator, row};
+use super::expansion::{F32, I64, Operator, row};
 use super::rewrite::{Adapted, NodeRewrite, float_attr, int_attr};
 use super::trees;
 use gradus_ir::eval::floats_to_tensor;

@@ -2,7 +2,7 @@
 //!
 //! All are rows of [`OPERATORS`]. An operator becomes nodes of the newest standard version.
 
-use super::domains::{F32, I64, Operator, PASSED, row};
+use super::expansion::{F32, I64, Operator, PASSED, row};
 use super::rewrite::{Adapted, NodeRewrite, float_attr, int_attr, ints_attr, string_attr};
 use gradus_ir::tensor::Tensor;
 

@@ -4,6 +4,7 @@
 //! This module uses only the tensors of the IR; [`onnx_to_graph`](crate::onnx_to_graph) creates ops.
 
 pub mod domains;
+mod expansion;
 pub mod inline;
 mod machine_learning;
 mod microsoft;
@@ -17,6 +18,9 @@ pub mod tensor;
 mod trees;
 
 use proto::{AttributeProto, AttributeType, NodeProto};
+
+/// The newest supported version of the standard operators.
+pub const NEWEST: i64 = 28;
 
 /// Returns the kind of an attribute's value. Early producers omit it; it is then the kind of the field that is set.
 pub fn attribute_type(a: &AttributeProto) -> AttributeType {

@@ -10,9 +10,6 @@ use super::tensor::dtype;
 use super::{domains, is_standard, random};
 use gradus_ir::tensor::Tensor;
 
-/// The newest supported version of the standard operators.
-pub const NEWEST: i64 = 28;
-
 type Adapt = fn(&mut NodeRewrite<'_>) -> Adapted;
 
 /// All versions.

@@ -1,8 +1,8 @@
 //! `com.microsoft.DynamicQuantizeLSTM` as a function of standard operators: its weights are bytes, and its input and state are quantized while it
 //! runs, the state in each step. Source: onnxruntime, which writes and runs the operator.
 
-use super::domains::F32;
-use super::opset::NEWEST;
+use super::NEWEST;
+use super::expansion::F32;
 use super::proto::{
     AttributeProto, AttributeType, FunctionProto, GraphProto, NodeProto, OperatorSetIdProto, ValueInfoProto,
 };

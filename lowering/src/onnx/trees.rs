@@ -1,6 +1,6 @@
 //! Ensembles of decision trees as standard operators: all trees descend one level at a time, by gathers from tables of their nodes.
 
-use super::domains::F32;
+use super::expansion::F32;
 use super::rewrite::{Adapted, NodeRewrite, int_attr};
 use gradus_ir::eval::{floats_to_tensor, ints_to_tensor};
 use gradus_ir::tensor::{DType, Tensor};
@@ -351,7 +351,7 @@ impl Tables {
             let missing_holds = n.emit("And", &[&is_missing, &tracks], vec![]);
             holds = n.emit("Or", &[&holds, &missing_holds], vec![]);
         }
-        let (first, holds) = (n.emit("Mul", &[at, &self.two], vec![]), n.cast(&holds, super::domains::I64));
+        let (first, holds) = (n.emit("Mul", &[at, &self.two], vec![]), n.cast(&holds, super::expansion::I64));
         let place = n.emit("Add", &[&first, &holds], vec![]);
         n.emit("Gather", &[&self.next, &place], vec![])
     }

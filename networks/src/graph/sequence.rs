@@ -47,8 +47,8 @@ impl SequenceType {
 pub struct TensorSequence(pub Vec<Tensor>);
 
 impl OwnValue for TensorSequence {
-    fn parts(&self) -> Option<Vec<Datum>> {
-        Some(self.0.iter().cloned().map(Datum::Tensor).collect())
+    fn parts(&self) -> Option<&[Tensor]> {
+        Some(&self.0)
     }
 }
 

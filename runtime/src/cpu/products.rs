@@ -1,8 +1,9 @@
-//! Matrix products whose factors are not constant: batched, transposed and scaled ones on f32 by the kernels of table-driven
+//! Matrix products whose factors are not constant: batched, transposed and scaled ones on f32 and narrower floats by the kernels of table-driven
 //! products, with the right factor packed in each run, or by dot products if it has one column; and those of f64 and integers by loops.
 
 use super::addr::elementwise_epilogue;
 use super::elementwise::{ElementArithmetic, dispatch, elements, elements_mut};
+use super::narrow::Narrow;
 use super::operands::Operands;
 use super::rows::{FEW, PARTIAL, few_rows};
 use super::{Kernel, Prepared, dots, dtype, extents, float, floats, floats_mut, position};
@@ -105,15 +106,17 @@ pub(super) fn matmul(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     if a != b || a != c || batches.factors.len() * rows * columns * a.size() != size {
         return None;
     }
-    if a != DType::F32 || depth == 0 {
+    let Some(narrow) = Narrow::of(args, 0).filter(|_| depth > 0) else {
         return dispatch!(a, T => Some(plain::<T>(batches).into())).filter(|_| a != DType::Bool);
-    }
+    };
     let product = FloatProduct::new(batches.sizes, [false; 2], 1.0)?;
     let kernel = Kernel::shared([0, 1], move |workers, data, out| {
-        let (a, b) = (floats(data[0]), floats(data[1]));
-        batches.each(workers, floats_mut(out), |workers, [i, j], out| {
-            let (a, b) = (&a[i * rows * depth..][..rows * depth], &b[j * depth * columns..][..depth * columns]);
-            product.compute(workers, a, b, None, out)
+        let (a, b) = (narrow.floats(data[0]), narrow.floats(data[1]));
+        narrow.write(out, |out| {
+            batches.each(workers, out, |workers, [i, j], out| {
+                let (a, b) = (&a[i * rows * depth..][..rows * depth], &b[j * depth * columns..][..depth * columns]);
+                product.compute(workers, a, b, None, out)
+            })
         })
     });
     Some(kernel.into())
