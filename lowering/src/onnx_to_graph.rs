@@ -125,7 +125,7 @@ fn version(model: &ModelProto) -> Result<i64, String> {
     match version {
         ..=0 => Err(format!("operator set version {version} does not exist")),
         1..=NEWEST => Ok(version),
-        _ => Err(format!("operator set version {version} is newer than {}, the newest one known", NEWEST)),
+        _ => Err(format!("operator set version {version} is newer than {NEWEST}, the newest one known")),
     }
 }
 
