@@ -12,7 +12,7 @@ const DOMAINS: &[(&str, &[Operator])] =
 /// Operators of other domains that run graphs, as functions of standard ones.
 const FUNCTIONS: &[(&str, &str, Build)] = &[(microsoft::DOMAIN, "DynamicQuantizeLSTM", quantized_lstm::function)];
 
-/// Returns the function that a call stands for, or why there is none.
+/// Builds the function of a node; the error is the form that is not supported.
 type Build = fn(&NodeProto) -> Adapted<FunctionProto>;
 
 /// Returns the function that a node calls without declaring it, if there is one.

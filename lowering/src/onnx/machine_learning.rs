@@ -111,7 +111,7 @@ impl NodeRewrite<'_> {
         let powers = self.emit("Exp", &[&shifted], vec![]);
         let (size, least) = (self.emit("Abs", &[scores], vec![]), self.number_like("", 1e-7));
         let is_nonzero = self.emit("Greater", &[&size, &least], vec![]);
-        // What is so close to zero is multiplied by the power that it would have.
+        // Scores near zero are multiplied by the power of zero.
         let power_of_zero = self.emit("Neg", &[&most], vec![]);
         let power_of_zero = self.emit("Exp", &[&power_of_zero], vec![]);
         let zeros = self.emit("Mul", &[scores, &power_of_zero], vec![]);

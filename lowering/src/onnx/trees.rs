@@ -71,7 +71,7 @@ struct TreeNode {
     mode: Option<Mode>,
     feature: i64,
     value: f64,
-    /// Where a feature that is no number goes: to the node after a comparison that holds.
+    /// Whether the comparison holds for NaN.
     missing_holds: bool,
     /// The nodes after a comparison that does not hold, and that holds; a leaf is followed by itself.
     next: [usize; 2],
@@ -293,7 +293,7 @@ struct Tables {
     next: String,
     /// The comparisons that occur, each with the nodes that have it if there are several.
     modes: Vec<(Mode, Option<String>)>,
-    /// The nodes whose comparison holds for what is no number, if there are such.
+    /// The nodes whose comparison holds for NaN; `None` if there are none.
     missing: Option<String>,
     two: String,
 }

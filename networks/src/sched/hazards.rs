@@ -23,7 +23,7 @@ pub(super) fn check(m: &Module, op: Op) -> Result<(), Violation> {
     let mut memory = ArenaBuffers::new(m);
     let mut ops = std::iter::successors(Some(op), |&op| m.next_op(op));
     ops.try_for_each(|op| memory.op(op))?;
-    // What waits may stand in a block after this one.
+    // The wait may stand in a block after this one.
     if m.parent_block(op).and_then(|block| m.terminator(block)).is_some_and(|last| !m.successors(last).is_empty()) {
         return Ok(());
     }
