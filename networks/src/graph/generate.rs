@@ -143,8 +143,7 @@ fn range(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let (start, limit, delta) = (i.get("start")?, i.get("limit")?, i.get("delta")?);
     let ty = args.result_types[0];
     let declared = args.ctx().static_shape(ty).and_then(|shape| shape.first().copied());
-    let are_scalars = [start, limit, delta].iter().all(|t| t.len() == 1);
-    match if are_scalars { kernels::range_len(start, limit, delta)? } else { None } {
+    match kernels::range_len(start, limit, delta)? {
         Some(count) if declared.is_none_or(|declared| i128::try_from(count) == Ok(declared.into())) => {
             let range = kernels::range(start, limit, delta).map_err(|long| Trap::Limit(long.to_string()))?;
             Ok(vec![Datum::Tensor(range)])
