@@ -44,7 +44,7 @@ pub(crate) fn outcome(result: Result<Vec<Datum>, Trap>) -> Outcome {
         Err(Trap::Ub(reason)) => Outcome::Undefined(loc, reason, no_events),
         Err(Trap::Abort(reason)) => Outcome::Aborted(loc, reason, no_events),
         Err(Trap::Limit(_)) => Outcome::Limit,
-        Err(Trap::Unsupported(reason)) => Outcome::Unsupported(loc, reason),
+        Err(Trap::Unsupported(reason)) => Outcome::Unsupported(loc, String::new(), reason),
         Err(Trap::Unknown(reason)) => Outcome::Unknown(loc, reason),
     }
 }

@@ -11,7 +11,7 @@ use crate::transformed::Transformed;
 use crate::wide::{WidenedFunction, widened_input};
 use gradus_ir::eval::Datum;
 use gradus_ir::random::Random;
-use gradus_ir::{DType, Module, Op};
+use gradus_ir::{DType, Module, Op, OpArgs};
 use std::cell::OnceCell;
 use std::sync::atomic::AtomicBool;
 
@@ -84,8 +84,8 @@ impl<'m> Judge<'m> {
 
     /// Returns the relation of a run to the original run on the same input.
     pub(crate) fn relation(&self, input: &Input, before: &Outcome, after: &Outcome) -> Relation {
-        if let Outcome::Unsupported(_, reason) = after
-            && (self.meets_poison(input, before) || self.passes_by(input, reason))
+        if let Outcome::Unsupported(_, name, _) = after
+            && (self.meets_poison(input, before) || self.passes_by(input, name))
         {
             return Relation::Unknown;
         }
@@ -121,21 +121,23 @@ impl<'m> Judge<'m> {
 
     /// Whether a value of the original run is poison: then it does not show which operands the semantics of its ops cover.
     fn meets_poison(&self, input: &Input, before: &Outcome) -> bool {
-        let flag = AtomicBool::new(before.places().concat().contains(&Datum::Poison));
-        Runner::new(self.before.m, &self.options).noticing_poison(&flag).run(self.before.op, input);
-        flag.into_inner()
+        before.places().concat().contains(&Datum::Poison)
+            || self.notices(input, |_, operands| operands.iter().any(Datum::has_poison))
     }
 
-    /// Whether the original has an op like the one that cannot be executed, but does not come to it: it is evaluated earlier, and may be meant for
-    /// other operands.
-    fn passes_by(&self, input: &Input, reason: &str) -> bool {
+    /// Whether the original has ops of this name, but does not come to one: the transformed function may evaluate it earlier, on operands that
+    /// it is not meant for.
+    fn passes_by(&self, input: &Input, name: &str) -> bool {
         let m = self.before.m;
-        let Some(name) = reason.split('\'').nth(1) else { return false };
+        let has_such = m.ops_under(m.root()).into_iter().any(|op| m.name_text(op) == name);
+        has_such && !self.notices(input, |args, _| args.info.name == name)
+    }
+
+    /// Whether a run of the original evaluates an op of which a test holds, with its operands.
+    fn notices(&self, input: &Input, test: impl Fn(&OpArgs<'_>, &[Datum]) -> bool + Send + Sync) -> bool {
         let flag = AtomicBool::new(false);
-        m.ops_under(m.root()).into_iter().any(|op| m.name_text(op) == name) && {
-            Runner::new(m, &self.options).noticing_op(name.to_owned(), &flag).run(self.before.op, input);
-            !flag.into_inner()
-        }
+        Runner::new(self.before.m, &self.options).noticing(&flag, test).run(self.before.op, input);
+        flag.into_inner()
     }
 
     /// Whether the numbers that did not become infinite, or not a number, differ by roundings only.

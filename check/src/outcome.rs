@@ -11,7 +11,7 @@ use gradus_ir::eval::{Datum, Trap, eval_op};
 use gradus_ir::float::FloatKind;
 use gradus_ir::memory::{Memory, Storage};
 use gradus_ir::random::Random;
-use gradus_ir::{Access, Effects, Loc, Module, Op, Type, Value};
+use gradus_ir::{Access, Effects, Loc, Module, Op, OpArgs, Type, Value};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -45,8 +45,9 @@ pub enum Outcome {
     Aborted(Loc, String, Vec<ExternalCall>),
     /// A limit on ops or memory was reached.
     Limit,
-    /// An op has no semantics for its operands, such as those of another type: the location and the reason.
-    Unsupported(Loc, String),
+    /// An op has no semantics for its operands, such as those of another type: the location, the name of the op, and the reason. A compiled
+    /// program names no op.
+    Unsupported(Loc, String, String),
     /// Nothing is known: an op has no semantics at all, or there are too many elements. The location and the reason.
     Unknown(Loc, String),
 }
@@ -156,19 +157,14 @@ impl<'m> Runner<'m> {
         self
     }
 
-    /// Sets a flag when an evaluated op has a poison operand.
-    pub(crate) fn noticing_poison(mut self, flag: &'m AtomicBool) -> Self {
-        self.interpreter = self.interpreter.with_evaluation(Box::new(move |_, operands| {
-            flag.fetch_or(operands.iter().any(Datum::has_poison), Ordering::Relaxed);
-            None
-        }));
-        self
-    }
-
-    /// Sets a flag when an op of this name is evaluated.
-    pub(crate) fn noticing_op(mut self, name: String, flag: &'m AtomicBool) -> Self {
-        self.interpreter = self.interpreter.with_evaluation(Box::new(move |args, _| {
-            flag.fetch_or(args.info.name == name, Ordering::Relaxed);
+    /// Sets a flag when an op is evaluated of which a test holds, with its operands.
+    pub(crate) fn noticing(
+        mut self,
+        flag: &'m AtomicBool,
+        test: impl Fn(&OpArgs<'_>, &[Datum]) -> bool + Send + Sync + 'm,
+    ) -> Self {
+        self.interpreter = self.interpreter.with_evaluation(Box::new(move |args, operands| {
+            flag.fetch_or(test(args, operands), Ordering::Relaxed);
             None
         }));
         self
@@ -227,7 +223,9 @@ impl<'m> Runner<'m> {
                     Trap::Ub(reason) => Outcome::Undefined(loc, name(reason), Vec::new()),
                     Trap::Abort(reason) => Outcome::Aborted(loc, reason, events),
                     Trap::Limit(_) => Outcome::Limit,
-                    Trap::Unsupported(reason) => Outcome::Unsupported(loc, name(reason)),
+                    Trap::Unsupported(reason) => {
+                        Outcome::Unsupported(loc, m.name_text(stop.op).to_owned(), name(reason))
+                    }
                     Trap::Unknown(reason) => Outcome::Unknown(loc, name(reason)),
                 }
             }
@@ -353,7 +351,7 @@ impl Outcome {
         match self {
             Outcome::Undefined(loc, ..)
             | Outcome::Aborted(loc, ..)
-            | Outcome::Unsupported(loc, _)
+            | Outcome::Unsupported(loc, ..)
             | Outcome::Unknown(loc, _) => Some(*loc),
             Outcome::Returned { .. } | Outcome::Limit => None,
         }

@@ -154,23 +154,26 @@ pub(crate) fn refines_by(before: &Datum, after: &Datum, same: Same) -> bool {
     match (before, after) {
         (Datum::Poison, _) => true,
         (Datum::Float(a), Datum::Float(b)) => same(*a, *b),
-        (Datum::Tensor(a), Datum::Tensor(b)) if a.dtype().is_float() && b.dtype().is_float() => {
-            a.shape() == b.shape() && a.to_f64().into_iter().zip(b.to_f64()).all(|(a, b)| same(a, b))
-        }
+        (Datum::Tensor(a), Datum::Tensor(b)) => are_same(a, b, same),
         (Datum::PoisonTensor(_), Datum::Poison) => before.is_all_poison(),
         (Datum::PoisonTensor(_), _) | (_, Datum::PoisonTensor(_)) => {
             let elements = || Some((before.elements()?, after.elements()?));
             before.shape() == after.shape() && elements().is_some_and(|(a, b)| all_refine(&a, &b, same))
         }
         (Datum::Own(a), Datum::Own(b)) => match (a.parts(), b.parts()) {
-            (Some(a), Some(b)) => {
-                let data = |parts: &[Tensor]| parts.iter().cloned().map(Datum::Tensor).collect::<Vec<_>>();
-                all_refine(&data(a), &data(b), same)
-            }
+            (Some(a), Some(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| are_same(a, b, same)),
             _ => a == b,
         },
         (a, b) => a == b,
     }
+}
+
+/// Whether tensors are equal, their floats as `same` says.
+fn are_same(a: &Tensor, b: &Tensor, same: Same) -> bool {
+    if !(a.dtype().is_float() && b.dtype().is_float()) {
+        return a == b;
+    }
+    a.shape() == b.shape() && a.to_f64().into_iter().zip(b.to_f64()).all(|(a, b)| same(a, b))
 }
 
 /// Whether memory contents refine those before. Freed memory may have any contents.

@@ -135,7 +135,7 @@ fn places(m: &Module, function: Op, outcome: &Outcome) -> Option<Vec<ShownResult
 pub(crate) fn outcome(m: &Module, function: Op, outcome: &Outcome) -> String {
     match outcome {
         Outcome::Undefined(_, reason, events) => format!("{}{reason}", before(events)),
-        Outcome::Unsupported(_, reason) | Outcome::Unknown(_, reason) => format!("cannot be executed: {reason}"),
+        Outcome::Unsupported(.., reason) | Outcome::Unknown(_, reason) => format!("cannot be executed: {reason}"),
         Outcome::Aborted(_, reason, events) => format!("{}stops: {reason}", before(events)),
         Outcome::Limit => "does not come to its end".into(),
         Outcome::Returned { results, events, .. } => {

@@ -7,15 +7,10 @@ Each has one or two inputs with an open first extent, and ops of floats among ne
 the same shapes and agree within 1e-4 of the largest element. A model that differs is kept in the folder `control-flow`. Needs pip packages
 onnx, onnxruntime and numpy.
 """
-import argparse
-import subprocess
 import sys
-import tempfile
-from pathlib import Path
 
 import numpy as np
-import onnx
-import onnxruntime
+from against_onnxruntime import main, run_gradus, session_of
 from onnx import TensorProto, helper, numpy_helper
 
 WIDTH = 4
@@ -131,56 +126,28 @@ def difference(have, want):
     return None if off < 1e-4 or have.size == 0 else f'off by {off:.1e} of the largest element'
 
 
-def compare(options, model, extents, random, folder):
-    path = folder / 'model.onnx'
-    onnx.save(model, path)
-    settings = onnxruntime.SessionOptions()
-    settings.log_severity_level = 4
-    session = onnxruntime.InferenceSession(str(path), settings, providers=['CPUExecutionProvider'])
+def compare(options, folder, model, extents, random):
+    session = session_of(model, folder)
     for extent in extents:
         feed = {x.name: random.standard_normal((extent, WIDTH)).astype(np.float32) for x in session.get_inputs()}
         try:
             want = session.run(None, feed)
         except Exception:
             return None
-        np.savez(folder / 'in.npz', **feed)
         names = [y.name for y in session.get_outputs()]
-        outputs = [part for i, name in enumerate(names) for part in ('--output', f'{name}={folder}/{i}.npy')]
-        target = ['--target', options.target] if options.target else []
-        run = subprocess.run([options.gradus, 'run', path, *target, '--input', folder / 'in.npz', *outputs], capture_output=True, text=True)
-        if run.returncode:
-            return f'{extent} rows: {run.stderr.strip().splitlines()[0]}'
-        for i, want in enumerate(want):
-            wrong = difference(np.load(folder / f'{i}.npy'), want)
-            if wrong:
-                return f'{extent} rows: {names[i]}: {wrong}'
+        have = run_gradus(options, folder, feed, names)
+        if isinstance(have, str):
+            return f'{extent} rows: {have}'
+        for name, want in zip(names, want):
+            if wrong := difference(have[name], want):
+                return f'{extent} rows: {name}: {wrong}'
     return ''
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('--count', type=int, default=500)
-    parser.add_argument('--seed', type=int, default=1)
-    parser.add_argument('--target', default='cpu')
-    parser.add_argument('--gradus', default='target/release/gradus')
-    options = parser.parse_args()
-    kept, agree, left_out, differ = Path('control-flow'), 0, 0, 0
-    for i in range(options.count):
-        random = np.random.default_rng([options.seed, i])
-        model = Program(random).model()
-        with tempfile.TemporaryDirectory() as folder:
-            wrong = compare(options, model, [1 + int(random.integers(6)), 1], random, Path(folder))
-        if wrong is None:
-            left_out += 1
-        elif wrong:
-            differ += 1
-            kept.mkdir(exist_ok=True)
-            onnx.save(model, kept / f'{i}.onnx')
-            print(f'{i}: {wrong}', flush=True)
-        else:
-            agree += 1
-    print(f'{agree} models agree, {differ} do not; onnxruntime does not run {left_out} others')
-    return int(differ > 0)
+def draw(random):
+    model = Program(random).model()
+    return model, lambda options, folder: compare(options, folder, model, [1 + int(random.integers(6)), 1], random)
 
 
-sys.exit(main())
+if __name__ == '__main__':
+    sys.exit(main(__doc__, 'control-flow', 500, draw))

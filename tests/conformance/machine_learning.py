@@ -7,15 +7,10 @@ Ensembles of trees (all modes, missing values, several targets, one of two class
 normalizers, encoders. Labels must be equal, and scores agree within 1e-4 of the largest one. A model that differs is kept in the folder
 `machine-learning`. Needs pip packages onnx, onnxruntime and numpy.
 """
-import argparse
-import subprocess
 import sys
-import tempfile
-from pathlib import Path
 
 import numpy as np
-import onnx
-import onnxruntime
+from against_onnxruntime import main, run_gradus, session_of
 from onnx import TensorProto, helper
 
 MODES = ['BRANCH_LEQ', 'BRANCH_LT', 'BRANCH_GTE', 'BRANCH_GT', 'BRANCH_EQ', 'BRANCH_NEQ']
@@ -54,7 +49,8 @@ class Drawn:
                 is_leaf = depth == 0 or (node and self.chance(20))
                 if is_leaf:
                     leaves.append((tree, node))
-                    row = [tree, node, 0, 0.0, 'LEAF', 0, 0, 0]
+                    # What a leaf says of a feature does not count.
+                    row = [tree, node, self.pick([0, -2, 99]), 0.0, 'LEAF', 0, 0, 0]
                 else:
                     row = [tree, node, int(self.random.integers(self.features)), float(self.numbers(1)[0]), self.pick(modes), count,
                            count + 1, int(missing and self.chance(50))]
@@ -93,8 +89,11 @@ class Drawn:
         classes = int(self.random.integers(2, 5))
         one = classes == 2
         weights = self.weights('class', leaves, 1 if one else classes, self.chance(50))
+        second = one and self.chance(30)
+        if second:
+            weights['class_ids'] = [1] * len(leaves)
         transform = self.pick(TRANSFORMS)
-        base = {'base_values': self.numbers(1 if one else classes)} if self.chance(30) else {}
+        base = {'base_values': self.numbers(1 if one else classes)} if not second and self.chance(30) else {}
         return 'TreeEnsembleClassifier', {**nodes, **weights, **base, 'classlabels_int64s': [7 * i + 1 for i in range(classes)],
                                           'post_transform': transform}
 
@@ -115,7 +114,7 @@ class Drawn:
         return 'Scaler', {'offset': self.numbers(width), 'scale': self.numbers(width)}
 
     def normalizer(self):
-        return 'Normalizer', {'norm': self.pick(['L1', 'L2'])}
+        return 'Normalizer', {'norm': self.pick(['L1', 'L2', 'MAX'])}
 
     def binarizer(self):
         return 'Binarizer', {'threshold': float(self.numbers(1)[0])}
@@ -172,51 +171,26 @@ def difference(have, want):
     return None if error <= 1e-4 * max(most, 1e-3) else f'{have.tolist()} for {want.tolist()}'
 
 
-def compare(options, drawn, folder):
-    """Returns what differs, an empty text if nothing does, and None if onnxruntime does not run the model."""
-    model, x = drawn.model(), drawn.input()
-    onnx.save(model, folder / 'model.onnx')
-    np.save(folder / 'x.npy', x)
+def compare(options, folder, drawn, model):
+    x = drawn.input()
     try:
-        onnxruntime.set_default_logger_severity(4)
-        want = onnxruntime.InferenceSession(model.SerializeToString(), providers=['CPUExecutionProvider']).run(None, {'x': x})
+        want = session_of(model, folder).run(None, {'x': x})
     except Exception:
         return None
-    outputs = [part for i in range(len(want)) for part in ('--output', f'y{i}={folder / f"y{i}.npy"}')]
-    command = [options.gradus, 'run', folder / 'model.onnx', '--input', f'x={folder / "x.npy"}', '--target', options.target, *outputs]
-    run = subprocess.run(command, capture_output=True, text=True)
-    if run.returncode:
-        return run.stderr.strip().splitlines()[0]
-    for i, wanted in enumerate(want):
-        have = np.load(folder / f'y{i}.npy')
-        if wrong := difference(have, np.asarray(wanted)):
-            return f'{drawn.kind} y{i}: {wrong}'
+    have = run_gradus(options, folder, {'x': x}, [f'y{i}' for i in range(len(want))])
+    if isinstance(have, str):
+        return have
+    for (name, have), want in zip(have.items(), want):
+        if wrong := difference(have, np.asarray(want)):
+            return f'{drawn.kind} {name}: {wrong}'
     return ''
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('--count', type=int, default=200)
-    parser.add_argument('--seed', type=int, default=1)
-    parser.add_argument('--target', default='cpu')
-    parser.add_argument('--gradus', default='target/release/gradus')
-    options = parser.parse_args()
-    kept, agree, left_out, differ = Path('machine-learning'), 0, 0, 0
-    for i in range(options.count):
-        drawn = Drawn(np.random.default_rng([options.seed, i]))
-        with tempfile.TemporaryDirectory() as folder:
-            wrong = compare(options, drawn, Path(folder))
-        if wrong is None:
-            left_out += 1
-        elif wrong:
-            differ += 1
-            kept.mkdir(exist_ok=True)
-            onnx.save(drawn.model(), kept / f'{i}.onnx')
-            print(f'{i}: {wrong}', flush=True)
-        else:
-            agree += 1
-    print(f'{agree} models agree, {differ} do not; onnxruntime does not run {left_out} others')
-    return int(differ > 0)
+def draw(random):
+    drawn = Drawn(random)
+    model = drawn.model()
+    return model, lambda options, folder: compare(options, folder, drawn, model)
 
 
-sys.exit(main())
+if __name__ == '__main__':
+    sys.exit(main(__doc__, 'machine-learning', 200, draw))
