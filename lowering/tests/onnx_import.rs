@@ -408,14 +408,15 @@ fn expansions_know_all_that_nodes_say() {
     contains(&of("QuickGelu", &["x"], vec![int("beta", 2)]), &["attribute 'beta' is not supported"]);
 }
 
-/// A tree of two levels whose first node is followed by nodes `yes` and `no`.
-fn tree(yes: i64, no: i64) -> ModelProto {
+/// A tree of two levels whose first node tests a feature, and is followed by nodes `yes` and `no`.
+fn tree(feature: i64, yes: i64, no: i64) -> ModelProto {
     let list = |name: &str, list: &[f32]| AttributeProto { floats: list.to_vec(), ..float(name, 0.0) };
     let modes = ["BRANCH_LEQ", "LEAF", "LEAF"].map(|mode| mode.as_bytes().to_vec().into()).to_vec();
     let attributes = vec![
         ints("nodes_treeids", &[0, 0, 0]),
         ints("nodes_nodeids", &[0, 1, 2]),
-        ints("nodes_featureids", &[1, 0, 0]),
+        // What a leaf says of a feature does not count.
+        ints("nodes_featureids", &[feature, -2, 9]),
         list("nodes_values", &[0.5, 0.0, 0.0]),
         AttributeProto { strings: modes, r#type: AttributeType::Strings as i32, ..int("nodes_modes", 0) },
         ints("nodes_truenodeids", &[yes, 0, 0]),
@@ -433,9 +434,10 @@ fn tree(yes: i64, no: i64) -> ModelProto {
 
 #[test]
 fn trees_are_gathers() {
-    contains(&text(&tree(1, 2)), &["graph.gather_elements", "graph.less_or_equal", "-> tensor<3x1xf32>"]);
-    contains(&errors(&tree(1, 7)), &["tree 0 has no node 7"]);
-    contains(&errors(&tree(0, 0)), &["a tree has not one root"]);
+    contains(&text(&tree(1, 1, 2)), &["graph.gather_elements", "graph.less_or_equal", "-> tensor<3x1xf32>"]);
+    contains(&errors(&tree(1, 1, 7)), &["tree 0 has no node 7"]);
+    contains(&errors(&tree(1, 0, 0)), &["a tree has not one root"]);
+    contains(&errors(&tree(-1, 1, 2)), &["feature -1 does not exist"]);
 }
 
 #[test]

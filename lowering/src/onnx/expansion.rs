@@ -30,9 +30,11 @@ pub(super) const fn row(
     Operator { name, inputs, attributes, expand }
 }
 
-/// Numbers of the element types f32 and i64.
+/// Numbers of element types.
 pub(super) const F32: i64 = 1;
+pub(super) const I32: i64 = 6;
 pub(super) const I64: i64 = 7;
+pub(super) const F64: i64 = 11;
 
 impl NodeRewrite<'_> {
     /// Returns the name of operand `i`; empty if it is absent.
@@ -45,12 +47,38 @@ impl NodeRewrite<'_> {
         std::array::from_fn(|i| self.at(i))
     }
 
+    pub(super) fn attr(&self, name: &str) -> Option<&AttributeProto> {
+        self.node.attribute.iter().find(|a| a.name == name)
+    }
+
     pub(super) fn float(&self, name: &str, default: f32) -> f32 {
-        self.node.attribute.iter().find(|a| a.name == name).map_or(default, |a| a.f)
+        self.attr(name).map_or(default, |a| a.f)
     }
 
     pub(super) fn int(&self, name: &str, default: i64) -> i64 {
-        self.node.attribute.iter().find(|a| a.name == name).map_or(default, |a| a.i)
+        self.attr(name).map_or(default, |a| a.i)
+    }
+
+    /// Returns a list of integers that is an attribute; empty if it is absent.
+    pub(super) fn ints(&self, name: &str) -> Vec<i64> {
+        self.attr(name).map_or(Vec::new(), |a| a.ints.clone())
+    }
+
+    /// Returns a list of numbers that is an attribute; empty if it is absent.
+    pub(super) fn floats(&self, name: &str) -> Vec<f32> {
+        self.attr(name).map_or(Vec::new(), |a| a.floats.clone())
+    }
+
+    /// Returns a word that is an attribute.
+    pub(super) fn word(&self, name: &str, default: &str) -> String {
+        let given = self.attr(name);
+        given.map_or(default.to_owned(), |a| String::from_utf8_lossy(&a.s).into_owned())
+    }
+
+    /// Returns a tensor that is an attribute.
+    pub(super) fn tensor(&self, name: &str) -> Adapted<Option<Tensor>> {
+        let given = self.attr(name).and_then(|a| a.t.as_deref());
+        Ok(given.map(|t| super::tensor::to_tensor(t, None)).transpose().map_err(|e| e.to_string())?)
     }
 
     /// Returns the attributes of these names.

@@ -4,7 +4,7 @@
 //! onnxruntime where that leaves a result open.
 
 use super::expansion::{F32, I64, Operator, row};
-use super::rewrite::{Adapted, NodeRewrite, float_attr, int_attr};
+use super::rewrite::{Adapted, NodeRewrite, int_attr};
 use super::trees;
 use gradus_ir::eval::floats_to_tensor;
 use gradus_ir::tensor::{DType, Tensor};
@@ -62,32 +62,10 @@ impl NodeRewrite<'_> {
         if is_float { x } else { self.cast(&x, F32) }
     }
 
-    /// Returns a list of integers that is an attribute; empty if it is absent.
-    pub(super) fn ints(&self, name: &str) -> Vec<i64> {
-        self.node.attribute.iter().find(|a| a.name == name).map_or(Vec::new(), |a| a.ints.clone())
-    }
-
-    /// Returns a list of numbers that is an attribute; empty if it is absent.
-    pub(super) fn floats(&self, name: &str) -> Vec<f32> {
-        self.node.attribute.iter().find(|a| a.name == name).map_or(Vec::new(), |a| a.floats.clone())
-    }
-
     /// Returns a constant of the numbers of an attribute; empty if it is absent.
     fn floats_of(&mut self, name: &str) -> String {
         let numbers = self.floats(name);
         if numbers.is_empty() { String::new() } else { self.constant(&Tensor::from_vec(&[numbers.len()], numbers)) }
-    }
-
-    /// Returns a word that is an attribute.
-    pub(super) fn word(&self, name: &str, default: &str) -> String {
-        let given = self.node.attribute.iter().find(|a| a.name == name);
-        given.map_or(default.to_owned(), |a| String::from_utf8_lossy(&a.s).into_owned())
-    }
-
-    /// Returns a tensor that is an attribute.
-    pub(super) fn tensor(&self, name: &str) -> Adapted<Option<Tensor>> {
-        let given = self.node.attribute.iter().find(|a| a.name == name).and_then(|a| a.t.as_deref());
-        Ok(given.map(|t| super::tensor::to_tensor(t, None)).transpose().map_err(|e| e.to_string())?)
     }
 
     /// Applies the function after the scores of a model, row by row: to one score for a row only the last one.
@@ -292,23 +270,24 @@ fn linear(n: &mut NodeRewrite<'_>, targets: i64) -> Adapted<String> {
     let x = if n.rank(0).is_ok_and(|rank| rank == 1) { n.reshaped(&x, &[1, -1]) } else { x };
     let coefficients = n.constant(&Tensor::from_vec(&[targets, features], coefficients));
     let intercepts = n.floats_of("intercepts");
-    let attributes = vec![int_attr("transB", 1), float_attr("alpha", 1.0)];
-    Ok(n.emit("Gemm", &[&x, &coefficients, &intercepts], attributes))
+    Ok(n.emit("Gemm", &[&x, &coefficients, &intercepts], vec![int_attr("transB", 1)]))
 }
 
 fn classify(n: &mut NodeRewrite<'_>) -> Adapted {
-    let (labels, classes) = (n.labels("classlabels_ints")?, n.floats("intercepts").len() as i64);
-    let scores = linear(n, if classes > 0 { classes } else { labels.len() as i64 })?;
-    let transform = n.word("post_transform", "NONE");
-    if classes != 1 {
-        let (index, scores) = (n.index_of_largest(&scores), n.transformed(&scores, labels.len(), &transform)?);
+    let labels = n.labels("classlabels_ints")?;
+    let classes = match n.floats("intercepts").len() {
+        0 => labels.len(),
+        count => count,
+    };
+    if labels.len() != classes.max(2) {
+        return Err(format!("has {} labels of {classes} classes", labels.len()).into());
+    }
+    let (scores, transform) = (linear(n, classes as i64)?, n.word("post_transform", "NONE"));
+    if classes == 1 {
+        let index = n.index_above(&scores, 0.0);
+        let scores = n.of_two_classes(&scores, true, &transform)?;
         return n.end_with_labels(&labels, &index, &scores);
     }
-    let index = n.index_above(&scores, 0.0);
-    if labels.len() != 2 {
-        let scores = n.transformed(&scores, 1, &transform)?;
-        return n.end_with_labels(&[0, 1], &index, &scores);
-    }
-    let scores = n.of_two_classes(&scores, true, &transform)?;
+    let (index, scores) = (n.index_of_largest(&scores), n.transformed(&scores, classes, &transform)?);
     n.end_with_labels(&labels, &index, &scores)
 }

@@ -86,11 +86,10 @@ impl NodeRewrite<'_> {
 
     /// Applies the function that the attribute `activation` names.
     fn activated(&mut self, x: &str) -> Adapted {
-        let given = self.node.attribute.iter().find(|a| a.name == "activation");
-        let name = given.map_or(String::new(), |a| String::from_utf8_lossy(&a.s).into_owned());
-        let list = self.node.attribute.iter().find(|a| a.name == "activation_params").map(|a| a.floats.clone());
+        let name = self.word("activation", "");
+        let list = self.attr("activation_params").map(|a| a.floats.clone());
         let single = ["activation_alpha", "activation_beta", "activation_gamma"];
-        let single = single.map(|name| self.node.attribute.iter().find(|a| a.name == name).map(|a| a.f));
+        let single = single.map(|name| self.attr(name).map(|a| a.f));
         let param = |k: usize| list.as_ref().and_then(|l| l.get(k).copied()).or(single[k]);
         let named = |names: &[&str]| {
             let pairs = names.iter().enumerate().filter_map(|(k, name)| Some(float_attr(name, param(k)?)));
@@ -188,7 +187,7 @@ fn quantized_concat(n: &mut NodeRewrite<'_>) -> Adapted {
 
 fn quantized_mean(n: &mut NodeRewrite<'_>) -> Adapted {
     let [x, scale, zero, y_scale, y_zero] = n.all();
-    let axes = n.node.attribute.iter().find(|a| a.name == "axes").map(|a| a.ints.clone());
+    let axes = n.attr("axes").map(|a| a.ints.clone());
     let axes = axes.map_or(String::new(), |axes| n.list(&axes));
     let attributes = n.attrs(&["keepdims"]);
     let x = n.emit("DequantizeLinear", &[&x, &scale, &zero], vec![]);
@@ -311,7 +310,7 @@ fn attention(n: &mut NodeRewrite<'_>) -> Adapted {
     mask = n.plus(&mask, &summand);
     let product = n.emit("MatMul", &[&x, &weights], vec![]);
     let product = n.plus(&product, &bias);
-    let sizes = n.node.attribute.iter().find(|a| a.name == "qkv_hidden_sizes").map(|a| a.ints.clone());
+    let sizes = n.attr("qkv_hidden_sizes").map(|a| a.ints.clone());
     let [q, k, v] = match sizes {
         Some(sizes) => {
             let sizes = n.list(&sizes);

@@ -3,8 +3,9 @@
 //!
 //! Source: ISO C++, `minstd_rand0` and `generate_canonical`; G. Marsaglia's polar method.
 
+use super::expansion::{F64, I32};
 use super::proto::AttributeType;
-use super::rewrite::{Adapted, NodeRewrite, int_attr, tensor_proto, value_attr};
+use super::rewrite::{Adapted, NodeRewrite, tensor_proto, value_attr};
 use super::tensor::dtype;
 use gradus_ir::eval::floats_to_tensor;
 use gradus_ir::tensor::{DType, Tensor, checked_len};
@@ -16,10 +17,6 @@ pub(super) const OPERATORS: &[&str] =
 
 /// Maximum number of elements of a constant.
 const MAX_ELEMENTS: usize = 1 << 24;
-
-/// Numbers of the element types i32 and f64.
-const I32: i64 = 6;
-const F64: i64 = 11;
 
 /// A linear congruential engine.
 struct Engine(u64);
@@ -116,8 +113,8 @@ fn multinomial(n: &mut NodeRewrite<'_>, seed: f32) -> Adapted {
     let (extents, all) = extents(&[batch.unwrap_or(-1), count.unwrap_or(1), 1])?;
     let drawn = uniform(&mut Engine::of(seed), all, [0.0, 1.0], true);
     let drawn = n.constant(&floats_to_tensor(DType::F64, &extents, drawn));
-    let [one, last] = [1_i64, -1].map(|axis| n.constant(&Tensor::from_vec(&[1], vec![axis])));
-    let logits = n.emit("Cast", &[&x], vec![int_attr("to", F64)]);
+    let [one, last] = [1, -1].map(|axis| n.list(&[axis]));
+    let logits = n.cast(&x, F64);
     let most = n.emit("ReduceMax", &[&logits, &one], vec![]);
     let shifted = n.emit("Sub", &[&logits, &most], vec![]);
     let weights = n.emit("Exp", &[&shifted], vec![]);
@@ -127,7 +124,7 @@ fn multinomial(n: &mut NodeRewrite<'_>, seed: f32) -> Adapted {
     let [total, sums] = [total, sums].map(|x| n.emit("Unsqueeze", &[&x, &one], vec![]));
     let drawn = n.emit("Mul", &[&drawn, &total], vec![]);
     let is_before = n.emit("LessOrEqual", &[&sums, &drawn], vec![]);
-    let is_before = n.emit("Cast", &[&is_before], vec![int_attr("to", to)]);
+    let is_before = n.cast(&is_before, to);
     n.node.input = vec![is_before, last];
     n.set_int("keepdims", 0);
     n.rename("ReduceSum")

@@ -16,6 +16,13 @@ pub trait ValueFacts {
     fn shape(&self, name: &str) -> Option<(Vec<i64>, DType)>;
 }
 
+/// No facts.
+impl ValueFacts for () {
+    fn shape(&self, _: &str) -> Option<(Vec<i64>, DType)> {
+        None
+    }
+}
+
 /// A node under conversion.
 pub(super) struct NodeRewrite<'a> {
     pub(super) node: NodeProto,

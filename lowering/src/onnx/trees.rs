@@ -1,6 +1,6 @@
 //! Ensembles of decision trees as standard operators: all trees descend one level at a time, by gathers from tables of their nodes.
 
-use super::expansion::F32;
+use super::expansion::{F32, I64};
 use super::rewrite::{Adapted, NodeRewrite, int_attr};
 use gradus_ir::eval::{floats_to_tensor, ints_to_tensor};
 use gradus_ir::tensor::{DType, Tensor};
@@ -77,8 +77,15 @@ struct TreeNode {
     next: [usize; 2],
 }
 
+impl TreeNode {
+    /// Returns the leaf at a place in the list of nodes; what a model says of its feature does not count.
+    fn leaf(at: usize) -> TreeNode {
+        TreeNode { mode: None, feature: 0, value: 0.0, missing_holds: false, next: [at; 2] }
+    }
+}
+
 /// Trees, and the weight that each leaf adds to each target.
-struct Forest {
+struct TreeEnsemble {
     nodes: Vec<TreeNode>,
     roots: Vec<usize>,
     /// Leaf, target and weight.
@@ -92,9 +99,9 @@ fn numbers(n: &NodeRewrite<'_>, name: &str) -> Adapted<Vec<f64>> {
     Ok(n.tensor(&format!("{name}_as_tensor"))?.map_or(list, |tensor| tensor.to_f64()))
 }
 
-impl Forest {
+impl TreeEnsemble {
     /// Reads the nodes that are named by tree and number; `kind` is that of the weights, `target` or `class`.
-    fn of(n: &NodeRewrite<'_>, kind: &str, targets: usize) -> Adapted<Forest> {
+    fn of(n: &NodeRewrite<'_>, kind: &str, targets: usize) -> Adapted<TreeEnsemble> {
         let [trees, ids, features, yes, no, missing] = [
             "nodes_treeids",
             "nodes_nodeids",
@@ -104,8 +111,8 @@ impl Forest {
             "nodes_missing_value_tracks_true",
         ]
         .map(|name| n.ints(name));
-        let (values, modes) = (numbers(n, "nodes_values")?, n.node.attribute.iter().find(|a| a.name == "nodes_modes"));
-        let modes = modes.map_or(&[][..], |a| &a.strings);
+        let values = numbers(n, "nodes_values")?;
+        let modes = n.attr("nodes_modes").map_or(&[][..], |a| &a.strings);
         let count = ids.len();
         let counts = [trees.len(), features.len(), yes.len(), no.len(), values.len(), modes.len()];
         if counts.iter().any(|&have| have != count) || !(missing.is_empty() || missing.len() == count) {
@@ -120,10 +127,19 @@ impl Forest {
         };
         let mut nodes = Vec::with_capacity(count);
         for i in 0..count {
-            let mode = mode_of(&String::from_utf8_lossy(&modes[i]))?;
-            let next = if mode.is_some() { [place(trees[i], no[i])?, place(trees[i], yes[i])?] } else { [i; 2] };
+            let Some(mode) = mode_of(&String::from_utf8_lossy(&modes[i]))? else {
+                nodes.push(TreeNode::leaf(i));
+                continue;
+            };
+            let next = [place(trees[i], no[i])?, place(trees[i], yes[i])?];
             let missing_holds = missing.get(i).is_some_and(|&on| on != 0);
-            nodes.push(TreeNode { mode, feature: features[i], value: values[i], missing_holds, next });
+            nodes.push(TreeNode {
+                mode: Some(mode),
+                feature: feature(features[i])?,
+                value: values[i],
+                missing_holds,
+                next,
+            });
         }
         let [trees, ids, targets_of] = ["treeids", "nodeids", "ids"].map(|name| n.ints(&format!("{kind}_{name}")));
         let weights = numbers(n, &format!("{kind}_weights"))?;
@@ -138,11 +154,11 @@ impl Forest {
         if roots.len() != trees.len() {
             return Err("a tree has not one root".into());
         }
-        Ok(Forest { roots, nodes, weights: of_leaves, targets })
+        Ok(TreeEnsemble { roots, nodes, weights: of_leaves, targets })
     }
 
     /// Reads nodes and leaves that are named by their place in a list.
-    fn of_places(n: &NodeRewrite<'_>) -> Adapted<Forest> {
+    fn of_places(n: &NodeRewrite<'_>) -> Adapted<TreeEnsemble> {
         let targets = usize::try_from(n.int("n_targets", 0)).map_err(|_| "the number of targets is negative")?;
         let [features, yes, no, yes_leaf, no_leaf, missing, roots] = [
             "nodes_featureids",
@@ -174,16 +190,16 @@ impl Forest {
             let mode = Some(Mode::ALL.get(modes[i] as usize).map_or(Mode::Equal, |(mode, _)| *mode));
             let next = [place(no[i], no_leaf[i] != 0)?, place(yes[i], yes_leaf[i] != 0)?];
             let missing_holds = missing.get(i).is_some_and(|&on| on != 0);
-            nodes.push(TreeNode { mode, feature: features[i], value: splits[i], missing_holds, next });
+            nodes.push(TreeNode { mode, feature: feature(features[i])?, value: splits[i], missing_holds, next });
         }
         let mut weights = Vec::with_capacity(leaf_weights.len());
         for (i, &weight) in leaf_weights.iter().enumerate() {
             let leaf = count + i;
-            nodes.push(TreeNode { mode: None, feature: 0, value: 0.0, missing_holds: false, next: [leaf; 2] });
+            nodes.push(TreeNode::leaf(leaf));
             weights.push((leaf, target(leaf_targets[i], targets)?, weight));
         }
         let roots = roots.into_iter().map(|root| place(root, false)).collect::<Result<_, _>>()?;
-        let mut forest = Forest { nodes, roots, weights, targets };
+        let mut forest = TreeEnsemble { nodes, roots, weights, targets };
         let mut sets = members.split(|member| member.is_nan());
         for i in (0..count).filter(|&i| modes[i] as usize >= Mode::ALL.len()) {
             forest.test_members(i, sets.next().unwrap_or(&[]))?;
@@ -231,29 +247,32 @@ impl Forest {
         }
     }
 
-    /// Returns the table of weights `[nodes, targets]`, with a number where a leaf has none.
-    fn table(&self, otherwise: f64) -> Adapted<Vec<f64>> {
+    /// Whether each leaf has a weight for each target.
+    fn has_all_weights(&self) -> bool {
+        let given: FxHashSet<_> = self.weights.iter().map(|&(leaf, target, _)| (leaf, target)).collect();
+        let leaves = (0..self.nodes.len()).filter(|&i| self.nodes[i].mode.is_none());
+        leaves.into_iter().all(|leaf| (0..self.targets).all(|target| given.contains(&(leaf, target))))
+    }
+
+    /// Returns the table of weights `[nodes, targets]`, with 0 where a leaf has none.
+    fn table(&self) -> Adapted<Vec<f64>> {
         let len = self.nodes.len().checked_mul(self.targets).filter(|&len| len <= MAX_WEIGHTS);
-        let mut table = vec![otherwise; len.ok_or("a table of weights is too large")?];
-        for &(leaf, target, weight) in &self.weights {
-            let place = &mut table[leaf * self.targets + target];
-            *place = if *place == otherwise { weight } else { *place + weight };
-        }
+        let mut table = vec![0.0; len.ok_or("a table of weights is too large")?];
+        self.weights.iter().for_each(|&(leaf, target, weight)| table[leaf * self.targets + target] += weight);
         Ok(table)
     }
 
-    /// Returns the weights of all targets by all trees, `[N, trees, targets]`, for rows `x` of features; absent weights are `otherwise`.
-    fn descend(&self, n: &mut NodeRewrite<'_>, x: &str, dtype: DType, otherwise: f64) -> Adapted<String> {
-        let table = floats_to_tensor(dtype, &[self.nodes.len(), self.targets], self.table(otherwise)?);
+    /// Returns the weights of all targets by all trees, `[N, trees, targets]`, for rows `x` of features.
+    fn descend(&self, n: &mut NodeRewrite<'_>, x: &str, dtype: DType) -> Adapted<String> {
+        let table = floats_to_tensor(dtype, &[self.nodes.len(), self.targets], self.table()?);
         let depth = self.depth()?;
-        let [first, end] = [0, 1].map(|k| int_attr(if k == 0 { "start" } else { "end" }, k));
-        let rows = n.emit("Shape", &[x], vec![first, end]);
+        let rows = n.emit("Shape", &[x], vec![int_attr("start", 0), int_attr("end", 1)]);
         let trees = n.list(&[self.roots.len() as i64]);
         let shape = n.emit("Concat", &[&rows, &trees], vec![int_attr("axis", 0)]);
         let roots: Vec<i64> = self.roots.iter().map(|&root| root as i64).collect();
         let roots = n.list(&roots);
         let mut at = n.emit("Expand", &[&roots, &shape], vec![]);
-        let tables = Tables::of(self, n, dtype);
+        let tables = NodeTables::of(self, n, dtype);
         for _ in 0..depth {
             at = tables.step(n, x, &at);
         }
@@ -271,6 +290,10 @@ fn mode_of(word: &str) -> Adapted<Option<Mode>> {
     Ok(Some(known.ok_or_else(|| format!("mode '{word}' is not supported"))?.0))
 }
 
+fn feature(id: i64) -> Adapted<i64> {
+    if id < 0 { Err(format!("feature {id} does not exist").into()) } else { Ok(id) }
+}
+
 fn target(id: i64, targets: usize) -> Adapted<usize> {
     let known = usize::try_from(id).ok().filter(|&id| id < targets);
     known.ok_or_else(|| format!("target {id} is not one of {targets}").into())
@@ -286,7 +309,7 @@ fn roots(nodes: &[TreeNode]) -> Vec<usize> {
 }
 
 /// Constants of the nodes of all trees.
-struct Tables {
+struct NodeTables {
     features: String,
     values: String,
     /// The next nodes, `[nodes, 2]` as one list.
@@ -298,8 +321,8 @@ struct Tables {
     two: String,
 }
 
-impl Tables {
-    fn of(forest: &Forest, n: &mut NodeRewrite<'_>, dtype: DType) -> Tables {
+impl NodeTables {
+    fn of(forest: &TreeEnsemble, n: &mut NodeRewrite<'_>, dtype: DType) -> NodeTables {
         let nodes = &forest.nodes;
         let flags = |n: &mut NodeRewrite<'_>, is: &dyn Fn(&TreeNode) -> bool| {
             let flags: Vec<i64> = nodes.iter().map(|node| i64::from(is(node))).collect();
@@ -316,7 +339,7 @@ impl Tables {
             .map(|mode| (mode, (!is_one).then(|| flags(n, &|node| node.mode == Some(mode)))))
             .collect();
         let missing = nodes.iter().any(|node| node.missing_holds).then(|| flags(n, &|node| node.missing_holds));
-        Tables {
+        NodeTables {
             features: n.list(&features),
             values: n.constant(&floats_to_tensor(dtype, &[nodes.len()], values)),
             next: n.list(&next),
@@ -351,7 +374,7 @@ impl Tables {
             let missing_holds = n.emit("And", &[&is_missing, &tracks], vec![]);
             holds = n.emit("Or", &[&holds, &missing_holds], vec![]);
         }
-        let (first, holds) = (n.emit("Mul", &[at, &self.two], vec![]), n.cast(&holds, super::expansion::I64));
+        let (first, holds) = (n.emit("Mul", &[at, &self.two], vec![]), n.cast(&holds, I64));
         let place = n.emit("Add", &[&first, &holds], vec![]);
         n.emit("Gather", &[&self.next, &place], vec![])
     }
@@ -369,15 +392,18 @@ fn features(n: &mut NodeRewrite<'_>) -> (String, DType) {
 }
 
 /// Returns the scores `[N, targets]`: the sum, mean, least or greatest of the weights of all trees, and the base values.
-fn scores(n: &mut NodeRewrite<'_>, forest: &Forest, aggregate: &str, base: &[f64]) -> Adapted<String> {
+fn scores(n: &mut NodeRewrite<'_>, forest: &TreeEnsemble, aggregate: &str, base: &[f64]) -> Adapted<String> {
     let (x, dtype) = features(n);
-    let (operator, otherwise) = match aggregate {
-        "SUM" | "AVERAGE" => ("ReduceSum", 0.0),
-        "MIN" => ("ReduceMin", f64::INFINITY),
-        "MAX" => ("ReduceMax", f64::NEG_INFINITY),
+    let operator = match aggregate {
+        "SUM" | "AVERAGE" => "ReduceSum",
+        "MIN" | "MAX" if !forest.has_all_weights() => {
+            return Err(format!("aggregate_function '{aggregate}' of leaves without weights is not supported").into());
+        }
+        "MIN" => "ReduceMin",
+        "MAX" => "ReduceMax",
         other => return Err(format!("aggregate_function '{other}' is not known").into()),
     };
-    let weights = forest.descend(n, &x, dtype, otherwise)?;
+    let weights = forest.descend(n, &x, dtype)?;
     let axis = n.list(&[1]);
     let mut scores = n.emit(operator, &[&weights, &axis], vec![int_attr("keepdims", 0)]);
     if aggregate == "AVERAGE" {
@@ -402,7 +428,7 @@ fn as_single(n: &mut NodeRewrite<'_>, scores: String) -> String {
 
 pub(super) fn regressor(n: &mut NodeRewrite<'_>) -> Adapted {
     let targets = usize::try_from(n.int("n_targets", 1)).map_err(|_| "the number of targets is negative")?;
-    let (forest, base) = (Forest::of(n, "target", targets)?, numbers(n, "base_values")?);
+    let (forest, base) = (TreeEnsemble::of(n, "target", targets)?, numbers(n, "base_values")?);
     let scores = scores(n, &forest, &n.word("aggregate_function", "SUM"), &base)?;
     let (scores, transform) = (as_single(n, scores), n.word("post_transform", "NONE"));
     let scores = n.transformed(&scores, targets, &transform)?;
@@ -417,7 +443,7 @@ pub(super) fn ensemble(n: &mut NodeRewrite<'_>) -> Adapted {
     let named = |names: &[&'static str], number: i64| usize::try_from(number).ok().and_then(|i| names.get(i).copied());
     let aggregate = named(&AGGREGATES, n.int("aggregate_function", 1)).ok_or("the aggregate function is not known")?;
     let transform = named(&TRANSFORMS, n.int("post_transform", 0)).ok_or("the function after scores is not known")?;
-    let forest = Forest::of_places(n)?;
+    let forest = TreeEnsemble::of_places(n)?;
     let scores = scores(n, &forest, aggregate, &[])?;
     let scores = n.transformed(&scores, forest.targets, transform)?;
     n.end("Identity", &[&scores], vec![])
@@ -425,7 +451,7 @@ pub(super) fn ensemble(n: &mut NodeRewrite<'_>) -> Adapted {
 
 pub(super) fn classifier(n: &mut NodeRewrite<'_>) -> Adapted {
     let labels = n.labels("classlabels_int64s")?;
-    let (forest, base) = (Forest::of(n, "class", labels.len())?, numbers(n, "base_values")?);
+    let (forest, base) = (TreeEnsemble::of(n, "class", labels.len())?, numbers(n, "base_values")?);
     let transform = n.word("post_transform", "NONE");
     let first = forest.weights.first().map(|(_, target, _)| *target);
     let has_one = forest.weights.iter().all(|(_, target, _)| Some(*target) == first);
@@ -436,13 +462,22 @@ pub(super) fn classifier(n: &mut NodeRewrite<'_>) -> Adapted {
         return n.end_with_labels(&labels, &index, &scores);
     };
     // The weights are those of one of two classes.
-    let weights = forest.weights.iter().map(|&(leaf, _, weight)| (leaf, 0, weight)).collect();
     let are_probabilities = forest.weights.iter().all(|(.., weight)| *weight >= 0.0);
-    let forest = Forest { weights, targets: 1, ..forest };
-    let base: Vec<f64> = base.get(if base.len() == 2 { first } else { 0 }).copied().into_iter().collect();
+    let least = if are_probabilities { 0.5 } else { 0.0 };
+    if base.len() > usize::from(first == 0) {
+        return Err("these base values of one of two classes are not supported".into());
+    }
+    if first == 1 {
+        let both = scores(n, &forest, "SUM", &[])?;
+        let both = as_single(n, both);
+        let second = n.sliced(&both, 1, 1, 2);
+        let (index, scores) = (n.index_above(&second, least), n.transformed(&both, labels.len(), &transform)?);
+        return n.end_with_labels(&labels, &index, &scores);
+    }
+    let forest = TreeEnsemble { targets: 1, ..forest };
     let score = scores(n, &forest, "SUM", &base)?;
     let score = as_single(n, score);
-    let index = n.index_above(&score, if are_probabilities { 0.5 } else { 0.0 });
+    let index = n.index_above(&score, least);
     let scores = n.of_two_classes(&score, are_probabilities, &transform)?;
     n.end_with_labels(&labels, &index, &scores)
 }

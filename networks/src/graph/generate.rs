@@ -125,7 +125,7 @@ pub struct RangeOp {
 fn infer_range(args: &OpArgs<'_>) -> infer::Types {
     let elem = infer::common_elem(args, &["start", "limit", "delta"])?;
     let ctx = args.ctx();
-    let is_one = |&ty: &Type| ctx.static_shape(ty).is_none_or(|shape| shape.iter().product::<i64>() == 1);
+    let is_one = |&ty: &Type| ctx.static_shape(ty).is_none_or(|shape| shape.iter().all(|&extent| extent == 1));
     if !(0..3).all(|i| is_one(&args.operand_type(i))) {
         return Err("requires a start, a limit and a step of one element".into());
     }
