@@ -415,7 +415,7 @@ fn tree(feature: i64, yes: i64, no: i64) -> ModelProto {
     let attributes = vec![
         ints("nodes_treeids", &[0, 0, 0]),
         ints("nodes_nodeids", &[0, 1, 2]),
-        // What a leaf says of a feature does not count.
+        // The features of leaves are not read.
         ints("nodes_featureids", &[feature, -2, 9]),
         list("nodes_values", &[0.5, 0.0, 0.0]),
         AttributeProto { strings: modes, r#type: AttributeType::Strings as i32, ..int("nodes_modes", 0) },

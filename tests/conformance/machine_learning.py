@@ -49,7 +49,7 @@ class Drawn:
                 is_leaf = depth == 0 or (node and self.chance(20))
                 if is_leaf:
                     leaves.append((tree, node))
-                    # What a leaf says of a feature does not count.
+                    # The features of leaves are not read.
                     row = [tree, node, self.pick([0, -2, 99]), 0.0, 'LEAF', 0, 0, 0]
                 else:
                     row = [tree, node, int(self.random.integers(self.features)), float(self.numbers(1)[0]), self.pick(modes), count,

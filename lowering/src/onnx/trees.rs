@@ -316,7 +316,7 @@ struct NodeTables {
     next: String,
     /// The comparisons that occur, each with the nodes that have it if there are several.
     modes: Vec<(Mode, Option<String>)>,
-    /// The nodes whose comparison holds for NaN; `None` if there are none.
+    /// The nodes whose comparison holds for NaN, if there are some.
     missing: Option<String>,
     two: String,
 }
