@@ -105,12 +105,16 @@ impl<'m> Judge<'m> {
         let is_special = || {
             overflows(before, after) && self.has_special_constants() && self.is_near_where_finite(input, before, after)
         };
+        let is_rounded = || {
+            let known = self.tolerances(input, before, after, CONFIRMATIONS);
+            self.are_roundings_of_doubles(input, [before, after], known)
+        };
         match relation {
             Relation::Differs
                 if follows(before, after, &others, STEPS[0])
                     || is_special()
                     || self.lacks_range(input, before, after)
-                    || self.are_roundings_of_doubles(input, before, after)
+                    || is_rounded()
                     || self.depends_on_signs_of_zeros(input, before, after) =>
             {
                 Relation::Close
@@ -156,13 +160,13 @@ impl<'m> Judge<'m> {
             let after = Transformed::new(old, new, &self.options);
             after.is_ok_and(|after| after.noticing_range(&flag).run(input).is_some()) && flag.into_inner()
         };
+        let agrees_otherwise = |run: &Outcome| run.relation_by(before, any_floats) == Relation::Refines;
         let is_near = |known: KnownTolerances| {
-            let wide = self.run_after_wide(input);
-            wide.is_none_or(|wide| is_near(before, &wide, &known.tolerances, same_if_finite))
+            self.run_after_wide(input).map_or(agrees_otherwise(after), |wide| {
+                agrees_otherwise(&wide) && is_near(before, &wide, &known.tolerances, same_if_finite)
+            })
         };
-        after.relation_by(before, any_floats) == Relation::Refines
-            && leaves()
-            && self.tolerances(input, before, after, CONFIRMATIONS).is_some_and(is_near)
+        leaves() && self.tolerances(input, before, after, CONFIRMATIONS).is_some_and(is_near)
     }
 
     fn has_special_constants(&self) -> bool {
@@ -234,17 +238,24 @@ impl<'m> Judge<'m> {
         is_exact(self.before.run_wide(input, &self.options), before)
             && is_exact(self.run_after_wide(input), after)
             && !(differs_otherwise && self.are_ties(input, before, after, SHAKES))
-            && !self.are_roundings_of_doubles(input, before, after)
+            && !self.are_roundings_of_doubles(input, [before, after], None)
     }
 
-    /// Whether numbers that differ do so by no more than roundings of `f64`, such as a sum that cancels.
-    fn are_roundings_of_doubles(&self, input: &Input, before: &Outcome, after: &Outcome) -> bool {
+    /// Whether numbers that differ do so by no more than roundings of `f64`, such as a sum that cancels, or by those that are known besides.
+    fn are_roundings_of_doubles(
+        &self,
+        input: &Input,
+        [before, after]: [&Outcome; 2],
+        known: Option<KnownTolerances>,
+    ) -> bool {
         let changes = |wide| self.changes(input, &wide, ROUNDINGS, SHAKES, true);
         let Some([of_inputs, of_operands]) = self.before.run_wide(input, &self.options).and_then(changes) else {
             return false;
         };
         let sums = |(a, b): (&Vec<f64>, &Vec<f64>)| a.iter().zip(b).map(|(a, b)| UNITS * (a + b)).collect();
-        let tolerances: Vec<Vec<f64>> = of_inputs.iter().zip(&of_operands).map(sums).collect();
+        let mut tolerances: Vec<Vec<f64>> = of_inputs.iter().zip(&of_operands).map(sums).collect();
+        let known = known.into_iter().flat_map(|known| known.tolerances).flatten();
+        tolerances.iter_mut().flatten().zip(known).for_each(|(tolerance, known)| *tolerance = tolerance.max(known));
         after.relation_by(before, any_floats) == Relation::Refines
             && is_near(before, after, &tolerances, same_if_finite)
     }

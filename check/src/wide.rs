@@ -29,10 +29,11 @@ pub fn widened(m: &Module) -> Result<Module, Vec<Diagnostic>> {
 /// Drops the conversions between float types: they are identities when all floats are `f64`.
 fn drop_conversions(m: &Module, wide: &mut Module) {
     for op in wide.ops_under(wide.root()) {
-        let (&[operand], 1) = (wide.operands(op), wide.num_results(op)) else { continue };
+        let (&[narrow], &[operand], 1) = (m.operands(op), wide.operands(op), wide.num_results(op)) else { continue };
         let result = wide.result(op, 0);
+        // An earlier conversion may have been the operand.
         let is_conversion = wide.info(op).is_some_and(OpInfo::is_elementwise)
-            && m.value_type(operand) != m.value_type(result)
+            && m.value_type(narrow) != m.value_type(result)
             && wide.value_type(operand) == wide.value_type(result);
         if is_conversion {
             wide.replace_all_uses(result, operand);

@@ -12,6 +12,7 @@
 //! | `panels.rs` | packed panels of B |
 //! | `kernel.rs` | the micro-kernel |
 //! | `kernels.rs` | its instances per vector extension and tile size |
+//! | `division.rs` | blocks of rows and groups of panels, which threads divide among them |
 //! | `bytes/` | the same for 8-bit integers |
 //! | `bf16/` | the same for bf16, with sums of f32 |
 //! | `tile_rows.rs`, `amx.rs` | A as tiles of 16 rows of 64 bytes; products of tiles |
@@ -23,6 +24,7 @@ mod addresses;
 mod amx;
 pub mod bf16;
 pub mod bytes;
+mod division;
 mod kernel;
 mod kernels;
 mod packed;
@@ -36,6 +38,7 @@ pub use crate::vector::Isa;
 use crate::workers::{DisjointWriter, Workers};
 use crate::{ElementwiseEpilogue, KernelError};
 pub use addresses::{Addresses, RunSplit};
+use division::Division;
 use kernel::{Epilogue, Left, OffsetWalk, SummandRun, Tile, UNROLL, lines_ahead};
 use packed::PackedRows;
 use panels::PANEL;
@@ -45,9 +48,6 @@ use std::ops::Range;
 
 /// Maximum length of a run of f32. Longer ones are split, so that slices of the reduction dimension consist of runs.
 const LONGEST_RUN: usize = 128;
-
-/// Approximate number of rows per block (`mc`). All blocks have about the same size, so that none reads B for few rows.
-const MAX_ROWS: usize = 192;
 
 thread_local! {
     /// The packed rows of the thread's block; none while a product uses them.
@@ -150,23 +150,16 @@ impl Product<'_> {
         slices.iter().try_for_each(|(product, columns)| product.check(c.len(), *columns))?;
         let Some(first) = all.first() else { return Ok(()) };
         let c = DisjointWriter::new(c);
-        let (rows, groups) = (first.addresses.rows(), first.b.groups().max(1));
-        let steps = all.iter().map(Product::steps).fold(0, usize::saturating_add);
-        let threads = workers.for_steps(steps);
-        // With few row blocks, threads share the groups of panels of each block; with few of these, blocks are smaller. All
-        // threads get equally many.
-        let (wanted, blocks) = (if threads > 1 { 2 * threads } else { 1 }, rows.div_ceil(MAX_ROWS).max(1));
-        let parts = wanted.div_ceil(blocks * all.len()).min(groups);
-        let blocks = blocks.max(wanted.div_ceil(parts * all.len()));
-        let is_even = (blocks * parts * all.len()).is_multiple_of(threads);
-        let blocks = if is_even { blocks } else { blocks.next_multiple_of(threads) };
-        let per_block = rows.div_ceil(blocks).next_multiple_of(first.b.tile_rows()).max(1);
-        let blocks = rows.div_ceil(per_block);
-        workers.share(threads, 0..blocks * all.len() * parts, |i| {
-            let (block, i) = (i / (all.len() * parts) * per_block, i % (all.len() * parts));
-            let (product, columns) = slices[i / parts];
-            let some = [i % parts, i % parts + 1].map(|part| part * product.b.groups() / parts);
-            product.block(block.min(rows)..(block + per_block).min(rows), some[0]..some[1], Destination { c, columns });
+        let division = Division {
+            rows: first.addresses.rows(),
+            tile_rows: first.b.tile_rows(),
+            groups: first.b.groups(),
+            products: all.len(),
+            steps: all.iter().map(Product::steps).fold(0, usize::saturating_add),
+        };
+        division.share(workers, |i, rows, part| {
+            let (product, columns) = slices[i];
+            product.block(rows, part.range(product.b.groups()), Destination { c, columns });
         });
         Ok(())
     }

@@ -207,3 +207,12 @@ func.func @cancels(%scale: tensor<2xf32>) -> tensor<1x2xf32> {
   %0 = graph.group_normalization %x, %scale, %scale {epsilon = 0.000000e+00 : f32, num_groups = 1 : i64} : (tensor<1x2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<1x2xf32>
   return %0 : tensor<1x2xf32>
 }
+
+// Another result is rounded in f32.
+// CHECK: @cancels_beside_roundings: no difference
+func.func @cancels_beside_roundings(%x: tensor<1x1x1x1xf32>, %one: tensor<1xf32>, %scale: tensor<4xf32>) -> (tensor<1x4xf32>, tensor<1x1x1x1xf32>) {
+  %0 = graph.batch_normalization %x, %one, %one, %one, %one : (tensor<1x1x1x1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x1x1x1xf32>
+  %y = arith.constant dense<[[-36.2359161, 4020.46436, 0x7F800000, -4.462500e+01]]> : tensor<1x4xf32>
+  %1 = graph.group_normalization %y, %scale, %scale {epsilon = 0.000000e+00 : f32, num_groups = 2 : i64} : (tensor<1x4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<1x4xf32>
+  return %1, %0 : tensor<1x4xf32>, tensor<1x1x1x1xf32>
+}

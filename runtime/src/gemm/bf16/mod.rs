@@ -13,11 +13,12 @@ mod panels;
 #[cfg(test)]
 mod tests;
 
+use super::ColumnSlice;
 use super::addresses::Addresses;
 #[cfg(target_arch = "x86_64")]
 use super::amx::Configured;
+use super::division::Division;
 use super::tile_rows::{ROW_BYTES, TILE_ROWS, TileProduct, TileRows};
-use super::{ColumnSlice, MAX_ROWS};
 use crate::KernelError;
 use crate::aligned_bytes::AlignedBytes;
 use crate::workers::{DisjointWriter, Workers};
@@ -80,21 +81,12 @@ impl Bf16Product<'_> {
         self.addresses.check(self.b.summands(), self.b.run(), self.a.len())
     }
 
-    /// Divides the result among threads: blocks of rows, and with few of them the panels of each block.
+    /// Divides the result among threads.
     fn share(&self, workers: &Workers, c: DisjointWriter<u16>, columns: ColumnSlice) {
         let (rows, panels) = (self.addresses.rows(), self.b.count());
         let steps = rows.saturating_mul(panels * self.b.width() / 16).saturating_mul(self.b.summands() / 8);
-        let threads = workers.for_steps(steps);
-        let blocks = rows.div_ceil(MAX_ROWS).max(1);
-        let blocks = if threads > 1 { blocks.next_multiple_of(threads) } else { blocks };
-        let per_block = rows.div_ceil(blocks).next_multiple_of(BLOCK_ROWS).max(1);
-        let blocks = rows.div_ceil(per_block);
-        let parts = if threads > 1 { (2 * threads).div_ceil(blocks.max(1)).min(panels).max(1) } else { 1 };
-        workers.share(threads, 0..blocks * parts, |i| {
-            let first = (i / parts * per_block).min(rows);
-            let some = [i % parts, i % parts + 1].map(|part| part * panels / parts);
-            self.block(first..(first + per_block).min(rows), some[0]..some[1], c, columns);
-        });
+        let division = Division { rows, tile_rows: BLOCK_ROWS, groups: panels, products: 1, steps };
+        division.share(workers, |_, rows, part| self.block(rows, part.range(panels), c, columns));
     }
 
     /// Computes some rows of some panels, slice by slice of the summands.

@@ -25,6 +25,7 @@ mod tests;
 use super::addresses::Addresses;
 #[cfg(target_arch = "x86_64")]
 use super::amx::Configured;
+use super::division::Division;
 use super::tile_rows::{TILE_ROWS, TileRows};
 use crate::KernelError;
 use crate::aligned_bytes::AlignedBytes;
@@ -52,9 +53,6 @@ const MAX_WIDTH: usize = 64;
 
 /// Maximum number of elements of a register tile.
 const MAX_TILE: usize = 32 * 32;
-
-/// Approximate number of rows per block (`mc`).
-const MAX_ROWS: usize = 192;
 
 /// Maximum difference of two elements of B, as of two bytes.
 const MAX_SPREAD: i32 = 255;
@@ -114,19 +112,12 @@ impl ByteProduct<'_> {
         vec![self.zero; if self.addresses.has_holes() { self.addresses.run() } else { 0 }]
     }
 
-    /// Divides the result among threads: blocks of rows, and with few of them the panels of each block.
+    /// Divides the result among threads.
     fn share(&self, workers: &Workers, shared: &RowBlockData<'_>) {
         let (rows, panels) = (self.addresses.rows(), self.b.count());
         let steps = rows.saturating_mul(panels * self.b.width() / 16).saturating_mul(self.b.summands() / 4);
-        let threads = workers.for_steps(steps);
-        let blocks = rows.div_ceil(MAX_ROWS).max(1);
-        let per_block = rows.div_ceil(blocks).next_multiple_of(self.b.tile_rows()).max(1);
-        let parts = if threads > 1 { (2 * threads).div_ceil(blocks).min(panels) } else { 1 };
-        workers.share(threads, 0..blocks * parts, |i| {
-            let first = (i / parts * per_block).min(rows);
-            let some = [i % parts, i % parts + 1].map(|part| part * panels / parts);
-            self.block(first..(first + per_block).min(rows), some[0]..some[1], shared);
-        });
+        let division = Division { rows, tile_rows: self.b.tile_rows(), groups: panels, products: 1, steps };
+        division.share(workers, |_, rows, part| self.block(rows, part.range(panels), shared));
     }
 
     /// Computes some rows of some panels, with tile registers of this thread where kernels use them.
