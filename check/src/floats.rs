@@ -151,22 +151,27 @@ impl<'m> Judge<'m> {
             && self.tolerances(input, before, after, CONFIRMATIONS).is_none_or(is_near)
     }
 
-    /// Whether the transformed function may differ as the type of one of its values lacks the range: its version in `f64`, if there is one, does not
-    /// differ.
+    /// Whether the transformed function may differ as the type of one of its values lacks the range: its version in `f64`, if there is one and
+    /// it stays within the range of `f64`, does not differ.
     fn lacks_range(&self, input: &Input, before: &Outcome, after: &Outcome) -> bool {
-        let leaves = || {
-            let flag = AtomicBool::new(false);
-            let (old, new) = ((self.before.m, self.before.op), (self.after.m, self.after.op));
-            let after = Transformed::new(old, new, &self.options);
-            after.is_ok_and(|after| after.noticing_range(&flag).run(input).is_some()) && flag.into_inner()
+        let run = |versions: [(&Module, Op); 2], input: &Input| {
+            let leaves = AtomicBool::new(false);
+            let [old, new] = versions;
+            let outcome = Transformed::new(old, new, &self.options).ok()?.noticing_range(&leaves).run(input)?;
+            Some((outcome, leaves.into_inner()))
         };
-        let agrees_otherwise = |run: &Outcome| run.relation_by(before, any_floats) == Relation::Refines;
-        let is_near = |known: KnownTolerances| {
-            self.run_after_wide(input).map_or(agrees_otherwise(after), |wide| {
-                agrees_otherwise(&wide) && is_near(before, &wide, &known.tolerances, same_if_finite)
-            })
+        let is_near = |wide: &Outcome, known: &KnownTolerances| {
+            wide.relation_by(before, any_floats) == Relation::Refines
+                && is_near(before, wide, &known.tolerances, same_if_finite)
         };
-        leaves() && self.tolerances(input, before, after, CONFIRMATIONS).is_some_and(is_near)
+        let narrow = [(self.before.m, self.before.op), (self.after.m, self.after.op)];
+        if !run(narrow, input).is_some_and(|(_, leaves)| leaves) {
+            return false;
+        }
+        let Some(known) = self.tolerances(input, before, after, CONFIRMATIONS) else { return false };
+        let wide = self.before.wide().zip(self.after.wide());
+        let wide = wide.and_then(|(old, new)| run([old, new], &widened_input(input)));
+        wide.is_none_or(|(wide, leaves)| leaves || is_near(&wide, &known))
     }
 
     fn has_special_constants(&self) -> bool {
