@@ -40,10 +40,29 @@ impl ElementwiseEpilogue {
     pub(crate) unsafe fn of<V: Vector>(&self, x: V) -> V {
         // SAFETY: guaranteed by the caller.
         unsafe {
-            let x = x.between(V::splat(self.range.0), V::splat(self.range.1));
-            if !self.hard_swish {
-                return x;
-            }
+            let x = self.clamped(x);
+            if self.hard_swish { self.activated(x) } else { x }
+        }
+    }
+
+    /// Applies the clamp to a vector.
+    ///
+    /// # Safety
+    /// The machine has the vectors.
+    #[inline(always)]
+    pub(crate) unsafe fn clamped<V: Vector>(&self, x: V) -> V {
+        // SAFETY: guaranteed by the caller.
+        unsafe { x.between(V::splat(self.range.0), V::splat(self.range.1)) }
+    }
+
+    /// Applies what follows the clamp to a vector: hard swish, the factor and the addend.
+    ///
+    /// # Safety
+    /// The machine has the vectors.
+    #[inline(always)]
+    pub(crate) unsafe fn activated<V: Vector>(&self, x: V) -> V {
+        // SAFETY: guaranteed by the caller.
+        unsafe {
             let gate = x.multiply_add(V::splat(1.0 / 6.0), V::splat(0.5)).between(V::splat(0.0), V::splat(1.0));
             let y = x.multiply_add(gate, V::splat(-0.0));
             y.multiply_add(V::splat(self.affine.0), V::splat(self.affine.1))

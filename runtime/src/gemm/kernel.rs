@@ -168,6 +168,15 @@ pub(super) unsafe fn tile<V: Vector, const MR: usize, const NV: usize, const LEF
                 finish(t, sums.of[i][v], i * t.stride + v * V::LANES, v * V::LANES);
             }
         }
+        // A loop of its own: in that over accumulators, it would not be unrolled, which takes them out of registers.
+        if let Some(Epilogue { elementwise, .. }) = t.epilogue.filter(|last| last.elementwise.hard_swish) {
+            for i in 0..MR {
+                for v in 0..NV {
+                    let to = t.c.add(i * t.stride + v * V::LANES);
+                    elementwise.activated(V::load(to)).store(to);
+                }
+            }
+        }
     }
 }
 
@@ -251,7 +260,7 @@ impl<V: Vector, const MR: usize, const NV: usize> Sums<V, MR, NV> {
     }
 }
 
-/// Applies the epilogue to one vector and stores it.
+/// Applies the epilogue up to the clamp to one vector and stores it.
 ///
 /// # Safety
 /// As for [`tile`].
@@ -269,7 +278,7 @@ unsafe fn finish<V: Vector>(t: &Tile<'_>, mut sum: V, at: usize, column: usize) 
             if let Some(add) = last.add {
                 sum = sum.plus(V::load(add.add(at)));
             }
-            sum = last.elementwise.of(sum);
+            sum = last.elementwise.clamped(sum);
         }
         sum.store(t.c.add(at));
     }
