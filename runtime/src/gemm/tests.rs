@@ -170,3 +170,52 @@ fn nan_is_not_hidden() {
         assert!(c.iter().all(|x| x.is_nan()), "{isa:?}");
     }
 }
+
+/// Returns how often a function stores whole vectors of more than 128 bits to the stack.
+#[cfg(target_arch = "x86_64")]
+fn spills(function: *const u8) -> usize {
+    use iced_x86::{Decoder, DecoderOptions, FlowControl, OpKind, Register};
+    // SAFETY: the code of the program behind a micro-kernel is longer than that: the kernels of other widths, and the library.
+    let code = unsafe { std::slice::from_raw_parts(function, 1 << 15) };
+    let mut decoder = Decoder::with_ip(64, code, function as u64, DecoderOptions::NONE);
+    let (mut last, mut count) = (0, 0);
+    while decoder.can_decode() {
+        let instruction = decoder.decode();
+        let of_stack = [Register::RSP, Register::RBP].contains(&instruction.memory_base());
+        let is_store = instruction.op_count() == 2 && instruction.op0_kind() == OpKind::Memory;
+        let stored = instruction.op1_register();
+        count += usize::from(is_store && of_stack && (stored.is_ymm() || stored.is_zmm()));
+        match instruction.flow_control() {
+            FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch => {
+                last = last.max(instruction.near_branch_target());
+            }
+            FlowControl::Return if instruction.ip() >= last => return count,
+            _ => {}
+        }
+    }
+    panic!("a micro-kernel of more than {} bytes", code.len());
+}
+
+/// An accumulator in memory costs more than half of the speed; a compiler that does not unroll all loops over them leaves all there.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn accumulators_stay_in_registers() {
+    use super::kernel::Left;
+    use super::panels::PANEL;
+    if cfg!(debug_assertions) {
+        return;
+    }
+    for isa in [Isa::Avx2, Isa::Avx512] {
+        for (panels, &rows) in isa.tile_rows().iter().enumerate() {
+            for left in [Left::Table, Left::Holes, Left::Packed] {
+                let kernel = isa.kernel(rows, (panels + 1) * PANEL, left);
+                let count = spills(kernel as *const () as *const u8);
+                assert!(
+                    count < rows,
+                    "{isa:?}: {rows} rows of {} panels store {count} vectors to the stack",
+                    panels + 1
+                );
+            }
+        }
+    }
+}
