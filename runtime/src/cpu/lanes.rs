@@ -126,6 +126,27 @@ impl Loops for Softmax<'_> {
     }
 }
 
+/// Combines partial results in pairs, which takes as many steps as the logarithm of their number.
+#[inline(always)]
+pub(super) fn combined<T: Copy>(mut parts: [T; PARTIAL], both: impl Fn(T, T) -> T) -> T {
+    let mut width = PARTIAL / 2;
+    while width > 0 {
+        for i in 0..width {
+            parts[i] = both(parts[i], parts[i + width]);
+        }
+        width /= 2;
+    }
+    parts[0]
+}
+
+/// Returns the elements behind the last whole chunk, filled up with `none`.
+#[inline(always)]
+fn padded(rest: &[f32], none: f32) -> [f32; PARTIAL] {
+    let mut chunk = [none; PARTIAL];
+    chunk[..rest.len()].copy_from_slice(rest);
+    chunk
+}
+
 /// Returns the largest element; minus infinity if there is none, or only NaN.
 #[inline(always)]
 pub(super) fn largest(x: &[f32]) -> f32 {
@@ -136,7 +157,12 @@ pub(super) fn largest(x: &[f32]) -> f32 {
             *most = if x > *most { x } else { *most };
         }
     }
-    most.iter().chain(rest).fold(f32::NEG_INFINITY, |most, &x| if x > most { x } else { most })
+    if !rest.is_empty() {
+        for (most, x) in most.iter_mut().zip(padded(rest, f32::NEG_INFINITY)) {
+            *most = if x > *most { x } else { *most };
+        }
+    }
+    combined(most, |a, b| if b > a { b } else { a })
 }
 
 /// Computes e^x for x up to 0; below the normal numbers, which take a processor many times as long, it is 0.
@@ -153,16 +179,19 @@ pub(super) fn share<M: MultiplyAdd>(x: f32) -> f32 {
 pub(super) fn exponentials<M: MultiplyAdd>(x: &mut [f32], most: f32) -> f32 {
     let mut sums = [0.0; PARTIAL];
     let (chunks, rest) = x.as_chunks_mut::<PARTIAL>();
-    for chunk in chunks {
+    let mut add = |chunk: &mut [f32; PARTIAL]| {
         for (x, sum) in chunk.iter_mut().zip(&mut sums) {
             *x = share::<M>(*x - most);
             *sum += *x;
         }
+    };
+    chunks.iter_mut().for_each(&mut add);
+    if !rest.is_empty() {
+        let mut last = padded(rest, f32::NEG_INFINITY);
+        add(&mut last);
+        rest.copy_from_slice(&last[..rest.len()]);
     }
-    for x in rest.iter_mut() {
-        *x = share::<M>(*x - most);
-    }
-    sums.iter().chain(&*rest).fold(0.0, |sum, x| sum + x)
+    combined(sums, |a, b| a + b)
 }
 
 /// The logarithm of the softmax of a row.

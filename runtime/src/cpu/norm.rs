@@ -1,6 +1,6 @@
 //! Layer and RMS normalization of contiguous rows.
 
-use super::lanes::{PARTIAL, divided};
+use super::lanes::{PARTIAL, combined, divided};
 use super::{Kernel, Prepared, extents, float, floats, floats_mut, is, position};
 use crate::vector::{Loops, MultiplyAdd, run_widest};
 use gradus_ir::{DType, Module, OpArgs};
@@ -82,5 +82,5 @@ fn sum(x: &[f32], f: impl Fn(f32) -> f64) -> f64 {
     for chunk in chunks {
         sums.iter_mut().zip(chunk).for_each(|(sum, &x)| *sum += f(x));
     }
-    rest.iter().map(|&x| f(x)).chain(sums).sum()
+    rest.iter().map(|&x| f(x)).sum::<f64>() + combined(sums, |a, b| a + b)
 }

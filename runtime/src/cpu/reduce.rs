@@ -1,6 +1,7 @@
 //! Reductions along axes, and positions of extrema.
 
 use super::elementwise::{ElementArithmetic, dispatch, elements, elements_mut};
+use super::lanes::{PARTIAL, combined};
 use super::{Kernel, Prepared, constant, dtype, extents};
 use crate::vector::{Loops, MultiplyAdd, Separate, run_widest};
 use crate::workers::Workers;
@@ -124,9 +125,6 @@ folds! {
 /// Number of elements whose reduction takes as long as a vector operation.
 const ELEMENTS_PER_STEP: usize = 4;
 
-/// Partial sums of a row.
-const PARTIAL: usize = 16;
-
 /// The reduction of the last two axes, one of which is reduced, to the sums of the other.
 struct LastAxes<'a, T, F: Fold<T>> {
     x: &'a [T],
@@ -148,7 +146,7 @@ impl<T: Copy, F: Fold<T>> Loops for LastAxes<'_, T, F> {
                         *sum = F::add(*sum, x);
                     }
                 }
-                let all = sums.into_iter().fold(*sum, F::join);
+                let all = F::join(*sum, combined(sums, F::join));
                 let all = rest.iter().fold(all, |sum, &x| F::add(sum, x));
                 *sum = if F::is_of_order(all) { row.iter().fold(*sum, |sum, &x| F::add(sum, x)) } else { all };
             }

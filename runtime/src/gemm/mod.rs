@@ -41,7 +41,7 @@ pub use addresses::{Addresses, RunSplit};
 use division::Division;
 use kernel::{Epilogue, Left, OffsetWalk, SummandRun, Tile, UNROLL, lines_ahead};
 use packed::PackedRows;
-use panels::PANEL;
+pub(crate) use panels::PANEL;
 pub use panels::Panels;
 use std::cell::Cell;
 use std::ops::Range;

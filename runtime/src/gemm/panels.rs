@@ -2,6 +2,7 @@
 
 use crate::KernelError;
 use crate::aligned_bytes::AlignedBytes;
+use crate::transpose::WordMatrix;
 use crate::vector::Isa;
 use bytes::Bytes;
 use std::ops::Range;
@@ -9,7 +10,7 @@ use std::sync::OnceLock;
 
 /// Number of columns per panel, `nr`. It is that of all vector extensions, so that a packed constant serves all machines:
 /// micro-kernels with wider tiles read several panels at once.
-pub(super) const PANEL: usize = 16;
+pub(crate) const PANEL: usize = 16;
 
 /// A matrix in panels.
 #[derive(Clone)]
@@ -105,10 +106,15 @@ impl Panels {
         factor: f32,
     ) -> Result<Panels, KernelError> {
         let mut lines = panel_lines([columns, summands])?;
-        let flat: &mut [f32] = bytemuck::cast_slice_mut(lines.as_mut());
-        for n in 0..columns {
-            let to = &mut flat[n / PANEL * PANEL * summands + n % PANEL..];
-            to.iter_mut().step_by(PANEL).zip(&column(n)[..summands]).for_each(|(to, x)| *to = factor * x);
+        let mut rows = vec![0.0; PANEL * summands];
+        for (panel, out) in bytemuck::cast_slice_mut(lines.as_mut()).chunks_exact_mut(rows.len().max(1)).enumerate() {
+            for (j, row) in rows.chunks_exact_mut(summands).enumerate() {
+                match panel * PANEL + j {
+                    n if n < columns => row.iter_mut().zip(column(n)).for_each(|(to, x)| *to = factor * x),
+                    _ => row.fill(0.0),
+                }
+            }
+            WordMatrix::new(bytemuck::cast_slice(&rows), 4 * summands, [PANEL, summands])?.transpose(out, 0);
         }
         Panels::wrapped(isa, [columns, summands], lines.into_bytes(), None)
     }

@@ -47,8 +47,8 @@ const LAST: &[&OpInfo] = &[
 ];
 
 impl LayoutForms {
-    /// Returns the forms of an op, and their costs. A depthwise convolution has two in a block with sparse ones only: the error of its prices
-    /// exceeds the gain in others.
+    /// Returns the forms of an op, and their costs. A depthwise convolution of many channels has two in a block with sparse ones only: the error
+    /// of its prices exceeds the gain in others.
     pub(super) fn of(m: &mut Module, op: Op, costs: &TargetPrices, beside_sparse: bool) -> Option<LayoutForms> {
         let cost = |m: &Module, op: Op| costs.ops.of(m, op).min(MAX_COST);
         let info = [ConvOp::INFO, sparse::ConvOp::INFO].into_iter().find(|info| m.is_one_of(op, &[info]))?;
@@ -110,7 +110,7 @@ fn other_form(m: &mut Module, op: Op, info: &OpInfo) -> Option<Op> {
     Builder::before(m, op).try_create(state).ok()
 }
 
-/// Maximum of the channels of a filter, or of the filters of a group, in the form with channels first.
+/// Maximum of the channels of a filter, of the filters of a group, or of the channels of a depthwise convolution, in the form with channels first.
 const FEW: i64 = 16;
 /// Minimum extent of rows in that form: its vectors hold neighbouring positions.
 const LEAST_ROW: i64 = 12;
@@ -124,7 +124,7 @@ fn channels_first(m: &Module, op: Op, beside_sparse: bool) -> Option<Attr> {
     let letters = plane_letters(x.len())?;
     let is_depthwise = group > 1 && w[0] == x[1] && w[1] == 1 && x[1] == group as i64;
     let is_row = x.last().is_some_and(|&width| width >= LEAST_ROW);
-    let is_few = is_row && !is_depthwise && (w[1] <= FEW || w[0] / group as i64 <= FEW);
+    let is_few = is_row && if is_depthwise { x[1] <= FEW } else { w[1] <= FEW || w[0] / group as i64 <= FEW };
     let is_float = m.ctx.dtype(m.ctx.element_type(m.value_type(conv.x(m)))) == Some(DType::F32);
     m.constant(conv.w(m)).filter(|_| (is_depthwise && beside_sparse || is_few) && is_float)?;
     Some(letters.parse::<TiledLayout>().ok()?.to_attr(&m.ctx))

@@ -4,7 +4,7 @@ use super::super::function::tanh;
 use super::super::lanes::{exponentials, largest, share};
 use super::mask::RowMask;
 use super::{AttentionPlan, Inputs, OutputRow};
-use crate::gemm::{Addresses, Isa, Panels, Product};
+use crate::gemm::{Addresses, Isa, PANEL, Panels, Product};
 use crate::vector::{Loops, MultiplyAdd, run_widest};
 use crate::workers::Workers;
 use crate::{ElementwiseEpilogue, KernelError};
@@ -70,8 +70,14 @@ impl<'a> Head<'a> {
         let key = |i: usize| if i < count { plan.keys.row(keys, [batch, head, i]) } else { &zeros[..size] };
         let value = |i: usize| if i < count { plan.values.row(values, [batch, head, i]) } else { &zeros[..width] };
         let packed = |first: usize| {
-            let copy =
-                |i: usize, from: usize, to: &mut [f32]| to.copy_from_slice(&value(first + i)[from..][..to.len()]);
+            // A copy of a constant number of elements needs no call.
+            let copy = |i: usize, from: usize, to: &mut [f32]| {
+                let from = &value(first + i)[from..];
+                match (to.first_chunk_mut::<PANEL>(), from.first_chunk()) {
+                    (Some(to), Some(from)) => *to = *from,
+                    _ => to.copy_from_slice(&from[..to.len()]),
+                }
+            };
             let keys = Panels::of_columns(isa, [block, size], |i| key(first + i), plan.scale)?;
             Ok([keys, Panels::of_rows(isa, [width, block], copy, None)?])
         };
