@@ -35,9 +35,15 @@ func.func @changed_once(%x: tensor<1x16x40x40xf32>, %y: tensor<1x16x40x40xf32>) 
   %5 = graph.max_pool %4 {kernel_shape = array<i64: 3, 3>, strides = array<i64: 3, 3>} : (tensor<1x16x40x40xf32>) -> tensor<1x16x13x13xf32>
   return %5 : tensor<1x16x13x13xf32>
 }
-// Without filters that are mostly zeros everything stays.
-func.func @dense(%x: tensor<1x16x40x40xf32>) -> tensor<1x16x40x40xf32> {
-  %d = graph.constant dense<0.5> : tensor<16x1x3x3xf32>
-  %0 = graph.conv %x, %d {group = 16 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x16x40x40xf32>, tensor<16x1x3x3xf32>) -> tensor<1x16x40x40xf32>
-  return %0 : tensor<1x16x40x40xf32>
+// Without filters that are mostly zeros, and with many channels, everything stays.
+func.func @dense(%x: tensor<1x32x40x40xf32>) -> tensor<1x32x40x40xf32> {
+  %d = graph.constant dense<0.5> : tensor<32x1x3x3xf32>
+  %0 = graph.conv %x, %d {group = 32 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x32x40x40xf32>, tensor<32x1x3x3xf32>) -> tensor<1x32x40x40xf32>
+  return %0 : tensor<1x32x40x40xf32>
+}
+// A few channels do not fill a vector.
+func.func @few_channels(%x: tensor<1x8x40x40xf32>) -> tensor<1x8x40x40xf32> {
+  %d = graph.constant dense<0.5> : tensor<8x1x3x3xf32>
+  %0 = graph.conv %x, %d {group = 8 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x8x40x40xf32>, tensor<8x1x3x3xf32>) -> tensor<1x8x40x40xf32>
+  return %0 : tensor<1x8x40x40xf32>
 }
