@@ -132,7 +132,8 @@ struct Chunks<'a, T> {
 
 impl<'a, T: Element> Chunks<'a, T> {
     fn new(map: &'a FusedLoopNest, operands: &'a [&'a [T]], start: usize) -> Chunks<'a, T> {
-        let is_copied = T::IS_NARROW || map.nest.along().iter().any(|along| matches!(along, Along::Repeated(_)));
+        let is_several = |along: &Along| matches!(along, Along::Repeated(_) | Along::Spread(_));
+        let is_copied = T::IS_NARROW || map.nest.along().iter().any(is_several);
         let copies = vec![0.0; if is_copied { operands.len() * CHUNK } else { 0 }];
         let result = vec![0.0; if T::IS_NARROW { CHUNK } else { 0 }];
         let (stages, input, held) = ([[0.0; CHUNK]; 2], [0.0; CHUNK], vec![0..0; copies.len() / CHUNK]);
@@ -150,19 +151,30 @@ impl<'a, T: Element> Chunks<'a, T> {
         }
         for (i, copy) in self.copies.chunks_exact_mut(CHUNK).enumerate() {
             let (from, copy) = (self.operands[i], &mut copy[..out.len()]);
-            let (elements, times) = match self.map.nest.along()[i] {
+            let (len, times) = match self.map.nest.along()[i] {
                 _ if from.is_empty() || is_read_as_it_is(i) => continue,
-                Along::Many if T::IS_NARROW => (offsets[i] + first..offsets[i] + first + out.len(), 1),
-                // Repeated rows fit into a chunk.
-                Along::Repeated(len) => (offsets[i]..offsets[i] + len, out.len() / len),
-                Along::One if T::IS_NARROW => (offsets[i]..offsets[i] + 1, 1),
+                Along::Many if T::IS_NARROW => (out.len(), 1),
+                // Short rows fit into a chunk.
+                Along::Repeated(len) => (len, out.len() / len),
+                Along::Spread(times) => (out.len() / times, 1),
+                Along::One if T::IS_NARROW => (1, 1),
                 _ => continue,
             };
-            if self.held[i] != elements {
-                let len = elements.len();
-                (0..times).for_each(|k| T::widen(&from[elements.clone()], &mut copy[k * len..][..len]));
-                self.held[i] = elements;
+            let start = offsets[i] + if self.map.nest.along()[i] == Along::Many { first } else { 0 };
+            let elements = start..start + len;
+            if self.held[i] == elements {
+                continue;
             }
+            let from = &from[elements.clone()];
+            if let Along::Spread(times) = self.map.nest.along()[i] {
+                for (x, copy) in from.chunks_exact(1).zip(copy.chunks_exact_mut(times)) {
+                    T::widen(x, &mut copy[..1]);
+                    copy.fill(copy[0]);
+                }
+            } else {
+                copy.chunks_exact_mut(len).take(times).for_each(|copy| T::widen(from, copy));
+            }
+            self.held[i] = elements;
         }
     }
 
@@ -252,11 +264,13 @@ mod tests {
     }
 
     #[test]
-    fn factors_of_short_rows_are_repeated() {
+    fn factors_of_short_rows_are_repeated_and_spread() {
         let of = |n: usize| (0..n).map(|i| (i % 61) as f32 * 0.5 - 3.0).collect::<Vec<f32>>();
-        for [outer, rows, columns] in [[1, 1, 3], [2, 12, 700], [3, 97, 40], [1, 300, 1], [2, 5000, 2], [2, 3, 2100]] {
-            let (x, scale, shift) = (of(outer * rows * columns), of(outer * columns), of(columns));
-            let operands = [vec![outer, rows, columns], vec![outer, 1, columns], vec![columns], vec![]];
+        for [outer, rows, columns] in
+            [[1, 1, 3], [2, 12, 700], [3, 97, 40], [3, 96, 40], [1, 300, 1], [2, 5000, 2], [2, 3, 2100]]
+        {
+            let (x, scale, shift) = (of(outer * rows * columns), of(outer * columns), of(rows));
+            let operands = [vec![outer, rows, columns], vec![outer, 1, columns], vec![rows, 1], vec![]];
             let stages = vec![
                 Stage::Two(Binary::Mul, Source::Operand(0), Source::Operand(1)),
                 Stage::Two(Binary::Add, Source::Previous, Source::Operand(2)),
@@ -265,7 +279,7 @@ mod tests {
             let map = FusedLoopNest::new(stages, &operands[0], &operands).unwrap();
             let want = |i: usize| {
                 let factor = scale[i / (rows * columns) * columns + i % columns];
-                (x[i] * factor + shift[i % columns]).max(-1.0)
+                (x[i] * factor + shift[i / columns % rows]).max(-1.0)
             };
             let want: Vec<f32> = (0..x.len()).map(want).collect();
             for (threads, in_place) in [(1, false), (3, false), (1, true)] {

@@ -26,6 +26,8 @@ pub(super) enum Along {
     Many,
     /// This many contiguous elements, again and again.
     Repeated(usize),
+    /// Contiguous elements, each this many times.
+    Spread(usize),
     /// The same element.
     One,
 }
@@ -61,22 +63,31 @@ impl Nest {
     }
 
     /// Returns the same nest with rows of up to `most` elements, each of several short rows: operands that are the same in these
-    /// are [`Along::Repeated`]. Unchanged if an operand neither goes on from row to row nor is the same.
+    /// are [`Along::Repeated`], those with an element per short row [`Along::Spread`]. Unchanged if an operand neither goes on from row to
+    /// row nor is the same.
     pub(super) fn with_rows_of(mut self, most: usize) -> Nest {
+        let is_only = self.loops.len() == 1;
         let Some(last) = self.loops.last_mut() else { return self };
-        let joins = |(along, &stride): (&Along, &usize)| stride == 0 || *along == Along::Many && stride == self.run;
+        let joins = |(along, &stride): (&Along, &usize)| match along {
+            Along::Many => stride == 0 || stride == self.run,
+            _ => stride <= 1,
+        };
         if !self.along.iter().zip(&last.strides).all(joins) {
             return self;
         }
         let fits = most / self.run.max(1);
-        let rows = (1..=fits).rev().find(|&rows| last.extent.is_multiple_of(rows)).unwrap_or(1);
+        // The last row of an only loop may be shorter.
+        let rows =
+            (1..=fits.min(last.extent)).rev().find(|&rows| is_only || last.extent.is_multiple_of(rows)).unwrap_or(1);
         for (along, stride) in self.along.iter_mut().zip(&mut last.strides) {
-            if rows > 1 && *along == Along::Many && *stride == 0 {
-                *along = Along::Repeated(self.run);
-            }
+            *along = match (*along, *stride) {
+                (Along::Many, 0) if rows > 1 => Along::Repeated(self.run),
+                (Along::One, 1) if rows > 1 => Along::Spread(self.run),
+                (along, _) => along,
+            };
             *stride *= rows;
         }
-        last.extent /= rows;
+        last.extent = last.extent.div_ceil(rows);
         self.run *= rows;
         self
     }
@@ -200,7 +211,7 @@ mod tests {
         assert_eq!(nest.along(), [Along::Many, Along::One, Along::One]);
         assert!(Nest::new(&[2, 3], &[vec![2]]).is_none());
         let nest = Nest::new(&[2, 3, 4], &[vec![2, 3, 4], vec![3, 1], vec![]]).unwrap().with_rows_of(100);
-        assert_eq!((nest.loops.len(), nest.run), (2, 4));
+        assert_eq!((nest.loops.len(), nest.run), (2, 12));
     }
 
     #[test]
@@ -211,11 +222,13 @@ mod tests {
         };
         let factors = |shape: [usize; 3]| of(&shape, &[shape.to_vec(), vec![shape[2]]]);
         assert_eq!(factors([2, 6, 30]), (vec![4], 90, Along::Repeated(30)));
-        assert_eq!(factors([1, 13, 30]), (vec![13], 30, Along::Many));
+        assert_eq!(factors([1, 13, 30]), (vec![5], 90, Along::Repeated(30)));
         assert_eq!(factors([1, 2, 200]), (vec![2], 200, Along::Many));
-        assert_eq!(factors([0, 2, 5]), (vec![0], 100, Along::Repeated(5)));
+        assert_eq!(factors([0, 2, 5]), (vec![0], 5, Along::Many));
+        assert_eq!(of(&[2, 13, 30], &[vec![2, 13, 30], vec![2, 1, 30]]), (vec![2, 13], 30, Along::Many));
         // Each row has a factor of its own; the factors of images differ.
-        assert_eq!(of(&[6, 30], &[vec![6, 30], vec![6, 1]]), (vec![6], 30, Along::One));
+        assert_eq!(of(&[6, 30], &[vec![6, 30], vec![6, 1]]), (vec![2], 90, Along::Spread(30)));
+        assert_eq!(of(&[6, 200], &[vec![6, 200], vec![6, 1]]), (vec![6], 200, Along::One));
         assert_eq!(of(&[2, 6, 30], &[vec![2, 6, 30], vec![2, 1, 30]]), (vec![2, 2], 90, Along::Repeated(30)));
     }
 }
