@@ -169,8 +169,7 @@ impl<'m> Judge<'m> {
             return false;
         }
         let Some(known) = self.tolerances(input, before, after, CONFIRMATIONS) else { return true };
-        let wide = self.before.wide().zip(self.after.wide());
-        let wide = wide.and_then(|(old, new)| run([old, new], &widened_input(input)));
+        let wide = self.wide().and_then(|versions| run(versions, &widened_input(input)));
         wide.is_none_or(|(wide, leaves)| leaves || is_near(&wide, &known))
     }
 
@@ -271,10 +270,15 @@ impl<'m> Judge<'m> {
         follows(before, after, &(0..SHAKES).filter_map(run).collect::<Vec<_>>(), 0.0)
     }
 
+    /// Returns both functions in `f64`.
+    fn wide(&self) -> Option<[(&Module, Op); 2]> {
+        Some([self.before.wide()?, self.after.wide()?])
+    }
+
     /// Returns the outcome of the transformed function in `f64`.
     fn run_after_wide(&self, input: &Input) -> Option<Outcome> {
-        let wide = Transformed::new(self.before.wide()?, self.after.wide()?, &self.options);
-        wide.ok()?.run(&widened_input(input))
+        let [old, new] = self.wide()?;
+        Transformed::new(old, new, &self.options).ok()?.run(&widened_input(input))
     }
 
     /// Whether each difference apart from floats is where the original changes too, if its inputs or the operands of its ops are

@@ -139,10 +139,10 @@ pub(super) fn combined<T: Copy>(mut parts: [T; PARTIAL], both: impl Fn(T, T) -> 
     parts[0]
 }
 
-/// Returns the elements behind the last whole chunk, filled up with `none`.
+/// Returns the elements behind the last whole chunk, filled up with minus infinity.
 #[inline(always)]
-fn padded(rest: &[f32], none: f32) -> [f32; PARTIAL] {
-    let mut chunk = [none; PARTIAL];
+fn padded(rest: &[f32]) -> [f32; PARTIAL] {
+    let mut chunk = [f32::NEG_INFINITY; PARTIAL];
     chunk[..rest.len()].copy_from_slice(rest);
     chunk
 }
@@ -152,15 +152,14 @@ fn padded(rest: &[f32], none: f32) -> [f32; PARTIAL] {
 pub(super) fn largest(x: &[f32]) -> f32 {
     let mut most = [f32::NEG_INFINITY; PARTIAL];
     let (chunks, rest) = x.as_chunks::<PARTIAL>();
-    for chunk in chunks {
+    let mut add = |chunk: &[f32; PARTIAL]| {
         for (most, &x) in most.iter_mut().zip(chunk) {
             *most = if x > *most { x } else { *most };
         }
-    }
+    };
+    chunks.iter().for_each(&mut add);
     if !rest.is_empty() {
-        for (most, x) in most.iter_mut().zip(padded(rest, f32::NEG_INFINITY)) {
-            *most = if x > *most { x } else { *most };
-        }
+        add(&padded(rest));
     }
     combined(most, |a, b| if b > a { b } else { a })
 }
@@ -187,7 +186,7 @@ pub(super) fn exponentials<M: MultiplyAdd>(x: &mut [f32], most: f32) -> f32 {
     };
     chunks.iter_mut().for_each(&mut add);
     if !rest.is_empty() {
-        let mut last = padded(rest, f32::NEG_INFINITY);
+        let mut last = padded(rest);
         add(&mut last);
         rest.copy_from_slice(&last[..rest.len()]);
     }

@@ -150,8 +150,8 @@ impl<'a, T: Element> Chunks<'a, T> {
             T::widen(out, &mut self.input[..out.len()]);
         }
         for (i, copy) in self.copies.chunks_exact_mut(CHUNK).enumerate() {
-            let (from, copy) = (self.operands[i], &mut copy[..out.len()]);
-            let (len, times) = match self.map.nest.along()[i] {
+            let (from, copy, along) = (self.operands[i], &mut copy[..out.len()], self.map.nest.along()[i]);
+            let (len, times) = match along {
                 _ if from.is_empty() || is_read_as_it_is(i) => continue,
                 Along::Many if T::IS_NARROW => (out.len(), 1),
                 // Short rows fit into a chunk.
@@ -160,13 +160,13 @@ impl<'a, T: Element> Chunks<'a, T> {
                 Along::One if T::IS_NARROW => (1, 1),
                 _ => continue,
             };
-            let start = offsets[i] + if self.map.nest.along()[i] == Along::Many { first } else { 0 };
+            let start = offsets[i] + if along == Along::Many { first } else { 0 };
             let elements = start..start + len;
             if self.held[i] == elements {
                 continue;
             }
             let from = &from[elements.clone()];
-            if let Along::Spread(times) = self.map.nest.along()[i] {
+            if let Along::Spread(times) = along {
                 for (x, copy) in from.chunks_exact(1).zip(copy.chunks_exact_mut(times)) {
                     T::widen(x, &mut copy[..1]);
                     copy.fill(copy[0]);
@@ -269,31 +269,34 @@ mod tests {
         for [outer, rows, columns] in
             [[1, 1, 3], [2, 12, 700], [3, 97, 40], [3, 96, 40], [1, 300, 1], [2, 5000, 2], [2, 3, 2100]]
         {
-            let (x, scale, shift) = (of(outer * rows * columns), of(outer * columns), of(rows));
-            let operands = [vec![outer, rows, columns], vec![outer, 1, columns], vec![rows, 1], vec![]];
+            let (x, scale, shift) = (of(outer * rows * columns), of(outer * columns), of(columns));
+            let of_rows = of(rows);
+            let operands = [vec![outer, rows, columns], vec![outer, 1, columns], vec![columns], vec![], vec![rows, 1]];
             let stages = vec![
                 Stage::Two(Binary::Mul, Source::Operand(0), Source::Operand(1)),
                 Stage::Two(Binary::Add, Source::Previous, Source::Operand(2)),
                 Stage::Two(Binary::Max, Source::Previous, Source::Operand(3)),
+                Stage::Two(Binary::Add, Source::Previous, Source::Operand(4)),
             ];
             let map = FusedLoopNest::new(stages, &operands[0], &operands).unwrap();
             let want = |i: usize| {
                 let factor = scale[i / (rows * columns) * columns + i % columns];
-                (x[i] * factor + shift[i / columns % rows]).max(-1.0)
+                (x[i] * factor + shift[i % columns]).max(-1.0) + of_rows[i / columns % rows]
             };
             let want: Vec<f32> = (0..x.len()).map(want).collect();
             for (threads, in_place) in [(1, false), (3, false), (1, true)] {
                 let mut out = x.clone();
                 let first: &[u8] = if in_place { &[] } else { bytemuck::cast_slice(&x) };
-                let data =
-                    [first, bytemuck::cast_slice(&scale), bytemuck::cast_slice(&shift), bytemuck::bytes_of(&-1.0_f32)];
+                let factors = [&scale[..], &shift, &[-1.0], &of_rows].map(bytemuck::cast_slice);
+                let data = [first, factors[0], factors[1], factors[2], factors[3]];
                 map.compute(&Workers::new(threads).unwrap(), &data, bytemuck::cast_slice_mut(&mut out)).unwrap();
                 assert_eq!(out, want, "{operands:?}");
             }
             let narrow = |all: &[f32]| all.iter().map(|&x| rounded(x)).collect::<Vec<u16>>();
-            let [x, scale, shift, least, want] = [&x[..], &scale, &shift, &[-1.0], &want].map(narrow);
+            let [x, scale, shift, least, of_rows, want] =
+                [&x[..], &scale, &shift, &[-1.0], &of_rows, &want].map(narrow);
             let mut out = x.clone();
-            let data = [&x, &scale, &shift, &least].map(|all| bytemuck::cast_slice(all));
+            let data = [&x, &scale, &shift, &least, &of_rows].map(|all| bytemuck::cast_slice(all));
             let map = FusedLoopNest { kind: Narrow::BF16, ..map };
             map.compute(&Workers::default(), &data, bytemuck::cast_slice_mut(&mut out)).unwrap();
             assert_eq!(out, want, "{operands:?}");

@@ -1,4 +1,4 @@
-//! How threads divide a product: blocks of rows, and with few of these the groups of panels of each block.
+//! How threads divide a product: blocks of rows, with few of these the groups of panels of each block, and with few groups smaller blocks.
 
 use crate::workers::Workers;
 use std::ops::Range;
@@ -20,8 +20,8 @@ impl GroupPart {
     }
 }
 
-/// The extents of what is divided: one product, or several with equally many rows.
-pub(super) struct Division {
+/// The extents of one product, or of several with equally many rows, that threads divide among them.
+pub(super) struct SharedExtents {
     /// Number of rows.
     pub rows: usize,
     /// Number of rows per register tile; blocks consist of whole tiles.
@@ -34,11 +34,11 @@ pub(super) struct Division {
     pub steps: usize,
 }
 
-impl Division {
+impl SharedExtents {
     /// Calls `compute` for each block with the number of its product, its rows, and its part of the product's groups. All threads get
     /// equally many blocks.
     pub fn share(&self, workers: &Workers, compute: impl Fn(usize, Range<usize>, GroupPart) + Sync) {
-        let &Division { rows, tile_rows, products, .. } = self;
+        let &SharedExtents { rows, tile_rows, products, .. } = self;
         let groups = self.groups.max(1);
         let threads = workers.for_steps(self.steps);
         let (wanted, blocks) = (if threads > 1 { 2 * threads } else { 1 }, rows.div_ceil(MAX_ROWS).max(1));

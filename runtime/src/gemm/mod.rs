@@ -38,7 +38,7 @@ pub use crate::vector::Isa;
 use crate::workers::{DisjointWriter, Workers};
 use crate::{ElementwiseEpilogue, KernelError};
 pub use addresses::{Addresses, RunSplit};
-use division::Division;
+use division::SharedExtents;
 use kernel::{Epilogue, Left, OffsetWalk, SummandRun, Tile, UNROLL, lines_ahead};
 use packed::PackedRows;
 pub(crate) use panels::PANEL;
@@ -150,14 +150,14 @@ impl Product<'_> {
         slices.iter().try_for_each(|(product, columns)| product.check(c.len(), *columns))?;
         let Some(first) = all.first() else { return Ok(()) };
         let c = DisjointWriter::new(c);
-        let division = Division {
+        let extents = SharedExtents {
             rows: first.addresses.rows(),
             tile_rows: first.b.tile_rows(),
             groups: first.b.groups(),
             products: all.len(),
             steps: all.iter().map(Product::steps).fold(0, usize::saturating_add),
         };
-        division.share(workers, |i, rows, part| {
+        extents.share(workers, |i, rows, part| {
             let (product, columns) = slices[i];
             product.block(rows, part.range(product.b.groups()), Destination { c, columns });
         });

@@ -110,7 +110,7 @@ impl Panels {
         for (panel, out) in bytemuck::cast_slice_mut(lines.as_mut()).chunks_exact_mut(rows.len().max(1)).enumerate() {
             for (j, row) in rows.chunks_exact_mut(summands).enumerate() {
                 match panel * PANEL + j {
-                    n if n < columns => row.iter_mut().zip(column(n)).for_each(|(to, x)| *to = factor * x),
+                    n if n < columns => row.iter_mut().zip(&column(n)[..summands]).for_each(|(to, x)| *to = factor * x),
                     _ => row.fill(0.0),
                 }
             }

@@ -17,7 +17,7 @@ use super::ColumnSlice;
 use super::addresses::Addresses;
 #[cfg(target_arch = "x86_64")]
 use super::amx::Configured;
-use super::division::Division;
+use super::division::SharedExtents;
 use super::tile_rows::{ROW_BYTES, TILE_ROWS, TileProduct, TileRows};
 use crate::KernelError;
 use crate::aligned_bytes::AlignedBytes;
@@ -85,8 +85,8 @@ impl Bf16Product<'_> {
     fn share(&self, workers: &Workers, c: DisjointWriter<u16>, columns: ColumnSlice) {
         let (rows, panels) = (self.addresses.rows(), self.b.count());
         let steps = rows.saturating_mul(panels * self.b.width() / 16).saturating_mul(self.b.summands() / 8);
-        let division = Division { rows, tile_rows: BLOCK_ROWS, groups: panels, products: 1, steps };
-        division.share(workers, |_, rows, part| self.block(rows, part.range(panels), c, columns));
+        let extents = SharedExtents { rows, tile_rows: BLOCK_ROWS, groups: panels, products: 1, steps };
+        extents.share(workers, |_, rows, part| self.block(rows, part.range(panels), c, columns));
     }
 
     /// Computes some rows of some panels, slice by slice of the summands.

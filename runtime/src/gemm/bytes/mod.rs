@@ -25,7 +25,7 @@ mod tests;
 use super::addresses::Addresses;
 #[cfg(target_arch = "x86_64")]
 use super::amx::Configured;
-use super::division::Division;
+use super::division::SharedExtents;
 use super::tile_rows::{TILE_ROWS, TileRows};
 use crate::KernelError;
 use crate::aligned_bytes::AlignedBytes;
@@ -116,8 +116,8 @@ impl ByteProduct<'_> {
     fn share(&self, workers: &Workers, shared: &RowBlockData<'_>) {
         let (rows, panels) = (self.addresses.rows(), self.b.count());
         let steps = rows.saturating_mul(panels * self.b.width() / 16).saturating_mul(self.b.summands() / 4);
-        let division = Division { rows, tile_rows: self.b.tile_rows(), groups: panels, products: 1, steps };
-        division.share(workers, |_, rows, part| self.block(rows, part.range(panels), shared));
+        let extents = SharedExtents { rows, tile_rows: self.b.tile_rows(), groups: panels, products: 1, steps };
+        extents.share(workers, |_, rows, part| self.block(rows, part.range(panels), shared));
     }
 
     /// Computes some rows of some panels, with tile registers of this thread where kernels use them.
