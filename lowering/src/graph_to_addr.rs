@@ -59,7 +59,8 @@ of few channels of quantized convolutions are merged, where the weights for othe
 
 Images are read in `layout`; `auto` is channels last. An image of other rank is read in the layout without the dimensions that it lacks,
 or with its others outside the next inner one. If addresses in the layout are not separable, a remark names the dimension and the tile, and
-they become indirect. Images whose tables would be too large are read with channels last. Pools write the layout that they read.
+they become indirect. Images whose tables would be too large are read with channels last. Pools write the layout that they read; a pool with
+the attribute `layout.images` for channels first stays, since its windows need no table.
 Depthwise convolutions of images of one or two dimensions with channels first are `addr.conv_planes`, in other layouts than
 channels last products of groups. An op with the attribute `layout.images` is read in that layout, with channels first as
 `addr.conv_planes`; a depthwise one reads images in bands of rows such as `NHC7hW`, and writes them where `layout.results` says so. Filters are permuted to the order of the summands.
@@ -113,6 +114,9 @@ impl Pass for GraphToAddr {
         let chooser = &all;
         let pattern = |(info, name, lower): (&'static OpInfo, _, Lower)| {
             ConversionPattern::new(name, info.name, move |r, op, _| {
+                if pool::is_planar(r.module(), op) {
+                    return Err("a pool of planes, which has a kernel".into());
+                }
                 let lowered = r.build(InsertPoint::Before(op), |b| lower(b, op, chooser));
                 let value = lowered.inspect_err(|refusal| lock(&chooser.refused).push((op, *refusal)))?;
                 r.replace(op, &[value]);

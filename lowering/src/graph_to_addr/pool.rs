@@ -5,15 +5,25 @@ use super::conv::{ImageAxes, as_image_in, places};
 use super::{NO_TABLE, check_floats};
 use crate::emit::Emitter;
 use crate::operands::extents;
-use gradus_ir::{Builder, DType, Op, OpDecl, Refusal, Type, Value};
+use gradus_ir::{Builder, DType, Module, Op, OpDecl, OpInfo, Refusal, Type, Value};
 use gradus_networks::addr::Geometry;
-use gradus_networks::graph::{GlobalAveragePoolOp, GlobalMaxPoolOp, MaxPoolOp, pool_window};
-use gradus_networks::layout::AddressTable;
+use gradus_networks::graph::{AveragePoolOp, GlobalAveragePoolOp, GlobalMaxPoolOp, MaxPoolOp, pool_window};
+use gradus_networks::layout::{AddressTable, image_layout};
 use gradus_reference_kernels::shape::Window;
+
+/// Ops that this file lowers.
+const POOLS: &[&OpInfo] = &[MaxPoolOp::INFO, AveragePoolOp::INFO, GlobalMaxPoolOp::INFO, GlobalAveragePoolOp::INFO];
 
 const MAX: i64 = 0;
 /// The kind of `addr.pool` that sums.
 pub(super) const SUM: i64 = 1;
+
+/// Whether a pool reads planes, by its attribute, for which the op itself has a kernel.
+pub(super) fn is_planar(m: &Module, op: Op) -> bool {
+    let rank = extents(m, m.operands(op)[0]).map_or(0, |extents| extents.len());
+    let axes = ImageAxes::of_rank(rank).zip(image_layout(m, op));
+    m.is_one_of(op, POOLS) && axes.is_some_and(|(axes, layout)| layout == axes.plain)
+}
 
 /// Lowers a pool of static shape, on floats or of maxima of bytes, to `addr.pool`.
 pub(super) fn lower(b: &mut Builder<'_>, op: Op, chooser: &ConvChooser<'_>) -> Result<Value, Refusal> {

@@ -100,7 +100,7 @@ fn extents(args: &OpArgs<'_>, name: &str) -> Vec<u64> {
 pub static CHANNELS_FIRST: Strategy = Strategy { name: "channels-first" };
 
 /// Whether an op has the attribute that it reads and writes images with channels before positions.
-fn is_channels_first(args: &OpArgs<'_>) -> bool {
+pub(super) fn is_channels_first(args: &OpArgs<'_>) -> bool {
     let layout = args.op.and_then(|op| image_layout(args.module, op));
     let sizes = infer::dims(args, "x").unwrap_or_default();
     layout.is_some_and(|layout| layout.order().starts_with("NC") || bands(&layout, &sizes).is_some())

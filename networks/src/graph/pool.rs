@@ -1,10 +1,11 @@
 //! Pooling over sliding windows and whole images.
 
 use super::args::{Inputs, int, one, several, unary, window};
-use super::linear::ANY_EXTENT;
+use super::linear::{ANY_EXTENT, is_channels_first};
 use super::unary::checked;
 use super::{GENERIC, infer};
 use gradus_dialects::constraint::{FLOAT_TENSOR, I64, I64_ARRAY, I64_TENSOR, STRING, TENSOR};
+use gradus_dialects::op_cost::{DeclaredCost, OpCost, elements};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{DYNAMIC, Module, Op, OpArgs, OpDecl, OpInfo, Type, Violation, op};
 use gradus_reference_kernels as kernels;
@@ -21,6 +22,7 @@ use gradus_reference_kernels::shape::{Window, WindowAttrs, pool_output_dims};
     "graph.max_pool",
     format = GENERIC,
     infer = infer_max_pool,
+    extensions = &[&DeclaredCost(pool_cost)],
     eval = max_pool,
     verify = |m, op| checked(m, op, window)
 )]
@@ -48,6 +50,31 @@ pub struct MaxPoolOp {
     y: OpResult<TENSOR>,
     /// Indices of the maxima, `[N, C, O...]`.
     indices: OptResult<I64_TENSOR>,
+}
+
+/// Elements that take as long as the begin of a row of a plane.
+const ROW_BEGIN: u64 = 16;
+
+/// Returns the cost of a pool: with channels last, of all taps of each element; with channels first, of the rows of windows and then of their
+/// columns.
+fn pool_cost(args: &OpArgs<'_>) -> OpCost {
+    let results = args.result_types.first().map_or(1, |&ty| elements(args, ty));
+    let Some(window) = args.op.and_then(|op| pool_window(args.module, op).ok()) else { return OpCost::Map(results) };
+    let of = |extents: &[usize]| extents.iter().fold(1_u64, |n, &extent| n.saturating_mul(extent as u64));
+    let Some(last) = window.kernel.len().checked_sub(1).filter(|_| is_channels_first(args)) else {
+        return OpCost::Map(results.saturating_mul(of(&window.kernel)));
+    };
+    let (outputs, taps) = (window.output[last] as u64, window.kernel[last] as u64);
+    let rows = of(&window.kernel[..last]).saturating_mul(outputs * window.strides[last] as u64 + ROW_BEGIN);
+    let row = rows.saturating_add(taps.saturating_mul(outputs + ROW_BEGIN));
+    OpCost::Map((results / outputs.max(1)).saturating_mul(row))
+}
+
+/// Returns the cost of the reduction of each channel.
+fn global_cost(args: &OpArgs<'_>) -> OpCost {
+    let channels = args.result_types.first().map_or(1, |&ty| elements(args, ty));
+    let begin = if is_channels_first(args) { channels.saturating_mul(ROW_BEGIN) } else { 0 };
+    OpCost::Map(elements(args, args.operand_type(0)).saturating_add(begin))
 }
 
 /// Infers the shape of a pool of `x`.
@@ -102,6 +129,7 @@ fn max_pool(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     "graph.average_pool",
     format = GENERIC,
     infer = infer_pool,
+    extensions = &[&DeclaredCost(pool_cost)],
     eval = |args, data| unary(data, |x| kernels::average_pool(x, &window(args)?, args.flag("count_include_pad"))),
     verify = |m, op| checked(m, op, window)
 )]
@@ -194,6 +222,7 @@ fn infer_global(args: &OpArgs<'_>) -> infer::Types {
     "graph.global_average_pool",
     format = GENERIC,
     infer = infer_global,
+    extensions = &[&DeclaredCost(global_cost)],
     eval = |_, data| unary(data, kernels::global_average_pool)
 )]
 pub struct GlobalAveragePoolOp {
@@ -212,6 +241,7 @@ pub struct GlobalAveragePoolOp {
     "graph.global_max_pool",
     format = GENERIC,
     infer = infer_global,
+    extensions = &[&DeclaredCost(global_cost)],
     eval = |_, data| unary(data, kernels::global_max_pool)
 )]
 pub struct GlobalMaxPoolOp {

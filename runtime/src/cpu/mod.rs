@@ -59,6 +59,7 @@ mod narrow;
 mod nest;
 mod norm;
 mod operands;
+mod pool;
 mod products;
 mod program;
 mod qlinear;
@@ -212,6 +213,10 @@ const KERNELS: &[(&OpInfo, Prepare)] = &[
     (graph::LrnOp::INFO, lanes::lrn),
     (graph::LayerNormalizationOp::INFO, norm::layer),
     (graph::RmsNormalizationOp::INFO, norm::rms),
+    (graph::MaxPoolOp::INFO, pool::max),
+    (graph::AveragePoolOp::INFO, pool::mean),
+    (graph::GlobalMaxPoolOp::INFO, reduce::channel_maxima),
+    (graph::GlobalAveragePoolOp::INFO, reduce::channel_means),
     (graph::ResizeOp::INFO, resize::weighted),
     (graph::ReduceSumOp::INFO, reduce::sum),
     (graph::ReduceMeanOp::INFO, reduce::mean),

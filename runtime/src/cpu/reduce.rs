@@ -17,12 +17,22 @@ struct ReducedAxes(Vec<(usize, bool)>);
 impl ReducedAxes {
     /// Returns the axes for a constant list of those that are reduced, each of which has elements.
     fn of(m: &Module, args: &OpArgs<'_>) -> Option<ReducedAxes> {
-        let shape = extents(m, args.operand_type(0))?;
         let axes = match args.opt_operand("axes") {
             Some(_) => constant(args, "axes")?.to_i64()?,
             None => Vec::new(),
         };
-        let axes = reduction_axes(&axes, shape.len(), args.flag("noop_with_empty_axes")).ok()?;
+        let rank = extents(m, args.operand_type(0))?.len();
+        ReducedAxes::along(m, args, &reduction_axes(&axes, rank, args.flag("noop_with_empty_axes")).ok()?)
+    }
+
+    /// Returns the axes for a reduction of each channel of an image.
+    fn of_channels(m: &Module, args: &OpArgs<'_>) -> Option<ReducedAxes> {
+        ReducedAxes::along(m, args, &Vec::from_iter(2..extents(m, args.operand_type(0))?.len()))
+    }
+
+    /// Returns the axes for those that are reduced, each of which has elements.
+    fn along(m: &Module, args: &OpArgs<'_>, axes: &[usize]) -> Option<ReducedAxes> {
+        let shape = extents(m, args.operand_type(0))?;
         let mut merged: Vec<(usize, bool)> = Vec::new();
         for (axis, &extent) in shape.iter().enumerate().filter(|&(_, &extent)| extent != 1) {
             match merged.last_mut() {
@@ -220,7 +230,15 @@ pub(super) fn sum(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
 
 /// Prepares `graph.reduce_mean` of floats, summed in f64.
 pub(super) fn mean(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
-    let axes = ReducedAxes::of(m, args)?;
+    mean_along(m, args, ReducedAxes::of(m, args)?)
+}
+
+/// Prepares `graph.global_average_pool`.
+pub(super) fn channel_means(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+    mean_along(m, args, ReducedAxes::of_channels(m, args)?)
+}
+
+fn mean_along(m: &Module, args: &OpArgs<'_>, axes: ReducedAxes) -> Option<Prepared> {
     let count = axes.count(true) as f64;
     match kind(m, args)? {
         DType::F32 => Some(folded(axes, Sum, move |sum| (sum / count) as f32)),
@@ -270,7 +288,15 @@ pub(super) fn product(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
 
 /// Prepares `graph.reduce_max`.
 pub(super) fn max(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
-    let axes = ReducedAxes::of(m, args)?;
+    max_along(m, args, ReducedAxes::of(m, args)?)
+}
+
+/// Prepares `graph.global_max_pool`.
+pub(super) fn channel_maxima(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
+    max_along(m, args, ReducedAxes::of_channels(m, args)?)
+}
+
+fn max_along(m: &Module, args: &OpArgs<'_>, axes: ReducedAxes) -> Option<Prepared> {
     match kind(m, args)? {
         DType::F32 => Some(folded(axes, Largest, |x| x as f32)),
         kind => dispatch!(kind, T => Some(folded::<T, _>(axes, PlainLargest, |x| x))),

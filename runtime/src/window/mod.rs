@@ -1,5 +1,5 @@
 //! Sliding windows over images, each channel by itself: pools and depthwise convolutions. Channels are innermost and windows addressed
-//! by tables, but for [`Planes`]; [`PlaneSums`] sum several channels.
+//! by tables, but for [`Planes`] and [`PlanePool`]; [`PlaneSums`] sum several channels.
 //!
 //! Row m of the result reduces `a[bases[m, t] + c]` over all positions t of the window, for each channel c. A base of
 //! -1 is padding. Source: the seed on static compiled representations.
@@ -13,6 +13,7 @@
 //! | `dots.rs` | 8-bit images: weighted sum by dot products |
 //! | `maxima.rs` | 8-bit images: maximum |
 //! | `planes.rs` | f32 images with channels first: weighted sum |
+//! | `plane_pool.rs` | f32 images with channels first: maximum, sum |
 //! | `plane_sums.rs` | f32 images with channels first: weighted sum over channels |
 //! | `partial.rs` | vectors of which some lanes are loaded or stored |
 
@@ -26,6 +27,7 @@ mod kernel;
 mod maxima;
 mod partial;
 mod places;
+mod plane_pool;
 mod plane_sums;
 mod planes;
 #[cfg(test)]
@@ -41,6 +43,7 @@ pub use floats::{WindowReduction, Windows};
 use kernel::{Reduce, WindowImage};
 pub use maxima::MaxWindows;
 pub use places::WindowTable;
+pub use plane_pool::{PlanePool, PoolScale};
 pub use plane_sums::{PlaneFilters, PlaneSums};
 pub use planes::{PlaneAxis, PlaneShape, Planes};
 
@@ -146,7 +149,7 @@ mod x86 {
 
 #[cfg(target_arch = "aarch64")]
 mod neon {
-    use super::kernel::{Image, Reduce, rows};
+    use super::kernel::{Reduce, WindowImage, rows};
     use std::arch::aarch64::float32x4_t;
 
     /// Computes part `i` of `parts` of all windows with NEON.

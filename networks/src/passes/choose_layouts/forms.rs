@@ -29,6 +29,8 @@ enum FormKind {
     Sparse,
     /// A convolution of planes, with this attribute for channels first.
     Planes(Attr),
+    /// A pool of planes, with this attribute for channels first.
+    Pool(Attr),
 }
 
 /// The cost of a form that is not implemented.
@@ -38,12 +40,16 @@ const MAX_COST: u64 = 1 << 48;
 const LAST: &[&OpInfo] = &[
     ConvOp::INFO,
     graph::ConvTransposeOp::INFO,
+    graph::ConvIntegerOp::INFO,
+    graph::QLinearConvOp::INFO,
+];
+
+/// Pools: ops that read and write images, and have a form for each layout.
+const POOLS: &[&OpInfo] = &[
     graph::MaxPoolOp::INFO,
     graph::AveragePoolOp::INFO,
     graph::GlobalMaxPoolOp::INFO,
     graph::GlobalAveragePoolOp::INFO,
-    graph::ConvIntegerOp::INFO,
-    graph::QLinearConvOp::INFO,
 ];
 
 impl LayoutForms {
@@ -51,6 +57,11 @@ impl LayoutForms {
     /// of its prices exceeds the gain in others.
     pub(super) fn of(m: &mut Module, op: Op, costs: &TargetPrices, beside_sparse: bool) -> Option<LayoutForms> {
         let cost = |m: &Module, op: Op| costs.ops.of(m, op).min(MAX_COST);
+        if m.is_one_of(op, POOLS) {
+            let layout = static_pool(m, op)?;
+            let [last, first] = LayoutForms::costs(m, op, layout, costs);
+            return Some(LayoutForms { first, last, kind: FormKind::Pool(layout) });
+        }
         let info = [ConvOp::INFO, sparse::ConvOp::INFO].into_iter().find(|info| m.is_one_of(op, &[info]))?;
         if sparse::suits_conv(m, op) {
             let is_sparse = std::ptr::eq(info, sparse::ConvOp::INFO);
@@ -61,35 +72,42 @@ impl LayoutForms {
             return Some(LayoutForms { first, last, kind: FormKind::Sparse });
         }
         let layout = channels_first(m, op, beside_sparse)?;
-        let last = cost(m, op);
-        m.set_attr(op, IMAGES, Some(layout));
-        let first = cost(m, op);
-        m.set_attr(op, IMAGES, None);
+        let [last, first] = LayoutForms::costs(m, op, layout, costs);
         Some(LayoutForms { first, last, kind: FormKind::Planes(layout) })
     }
 
-    /// Whether the op may be computed by generated code, or gains by channels first.
+    /// Returns the costs of an op with channels last, and with channels first as the attribute says.
+    fn costs(m: &mut Module, op: Op, layout: Attr, costs: &TargetPrices) -> [u64; 2] {
+        let both = [None, Some(layout)].map(|images| {
+            m.set_attr(op, IMAGES, images);
+            costs.ops.of(m, op).min(MAX_COST)
+        });
+        m.set_attr(op, IMAGES, None);
+        both
+    }
+
+    /// Whether the op may be computed by generated code, or may gain by channels first.
     pub(super) fn gains(&self) -> bool {
-        matches!(self.kind, FormKind::Sparse) || self.first < self.last
+        !matches!(self.kind, FormKind::Planes(_)) || self.first < self.last
     }
 
     /// Whether an op without choice has channels last.
     pub(super) fn is_last(m: &Module, op: Op) -> bool {
-        m.is_one_of(op, LAST)
+        m.is_one_of(op, LAST) || m.is_one_of(op, POOLS)
     }
 
     /// Whether an op has another form than the one for a layout.
     pub(super) fn differs(&self, m: &Module, op: Op, is_first: bool) -> bool {
         match self.kind {
             FormKind::Sparse => is_first != sparse::ConvOp::cast(m, op).is_some(),
-            FormKind::Planes(_) => is_first,
+            FormKind::Planes(_) | FormKind::Pool(_) => is_first,
         }
     }
 
     /// Gives an op the form for a layout, which [differs](Form::differs) from the one that it has.
     pub(super) fn apply(&self, m: &mut Module, op: Op, is_first: bool) -> Option<()> {
         match self.kind {
-            FormKind::Planes(layout) => m.set_attr(op, IMAGES, Some(layout)),
+            FormKind::Planes(layout) | FormKind::Pool(layout) => m.set_attr(op, IMAGES, Some(layout)),
             FormKind::Sparse => {
                 let info = if is_first { sparse::ConvOp::INFO } else { ConvOp::INFO };
                 let other = other_form(m, op, info)?;
@@ -108,6 +126,12 @@ fn other_form(m: &mut Module, op: Op, info: &OpInfo) -> Option<Op> {
     state.name = m.ctx.op_name(info.name);
     state.result_types.push(m.value_type(m.result(op, 0)));
     Builder::before(m, op).try_create(state).ok()
+}
+
+/// Returns the attribute for channels first of a pool of static shape without positions.
+fn static_pool(m: &Module, op: Op) -> Option<Attr> {
+    let extents = m.ctx.static_shape(m.value_type(m.operands(op)[0])).filter(|_| m.num_results(op) == 1)?;
+    Some(plane_letters(extents.len())?.parse::<TiledLayout>().ok()?.to_attr(&m.ctx))
 }
 
 /// Maximum of the channels of a filter, of the filters of a group, or of the channels of a depthwise convolution, in the form with channels first.
