@@ -219,6 +219,19 @@ impl CopyNest {
         (is_plain && self.needed != [0, 0] && of_one < outer.to).then_some(at)
     }
 
+    /// Returns the nest that copies short runs as elements, and their size, if elements of `size` bytes are copied in such runs.
+    fn of_runs(&self, size: usize) -> Option<(CopyNest, usize)> {
+        let (inner, loops) = self.loops.split_last().filter(|(inner, _)| inner.from == 1 && inner.to == 1)?;
+        let run = usize::try_from(inner.extent).ok().filter(|&run| run > 1 && self.has_whole_loops())?;
+        let bytes = run.checked_mul(size).filter(|bytes| RUNS.contains(bytes))?;
+        let is_whole = |n: &u64| n.is_multiple_of(inner.extent);
+        (loops.iter().all(|l| is_whole(&l.from) && is_whole(&l.to)) && self.start.iter().all(is_whole)).then_some(())?;
+        let shorter = |l: &CopyLoop| CopyLoop { from: l.from / inner.extent, to: l.to / inner.extent, ..*l };
+        let mut sizes = self.sizes.clone();
+        sizes[inner.axis] = 1;
+        Some((CopyNest::of(loops.iter().map(shorter).collect(), sizes, self.start.map(|n| n / inner.extent)), bytes))
+    }
+
     /// Copies elements of `size` bytes.
     ///
     /// # Errors
@@ -230,6 +243,9 @@ impl CopyNest {
         if !(fits(source, self.needed[0], size) && fits(target, self.needed[1], size)) {
             return Err(LayoutError::TooLarge);
         }
+        if let Some((nest, size)) = self.of_runs(size) {
+            return nest.copy(source, target, size);
+        }
         let mut index: Index = smallvec::smallvec![0; self.sizes.len()];
         let start = self.start.map(|n| n as usize);
         let mut nest = CopyExecutor { sizes: &self.sizes, index: &mut index, source, target, size };
@@ -238,6 +254,10 @@ impl CopyNest {
             2 => nest.run::<2>(&self.loops, start),
             4 => nest.run::<4>(&self.loops, start),
             8 => nest.run::<8>(&self.loops, start),
+            12 => nest.run::<12>(&self.loops, start),
+            16 => nest.run::<16>(&self.loops, start),
+            24 => nest.run::<24>(&self.loops, start),
+            32 => nest.run::<32>(&self.loops, start),
             _ => nest.run::<0>(&self.loops, start),
         }
         Ok(())
@@ -253,6 +273,8 @@ fn bounds(axis: &Axis) -> impl Iterator<Item = u64> {
     })
 }
 
+/// Sizes of runs in bytes that are copied as one element.
+const RUNS: [usize; 6] = [4, 8, 12, 16, 24, 32];
 /// Elements per row that a transposition reads at a time.
 const BLOCK: usize = 16;
 /// Number of target rows up to which a transposition writes one after the other.

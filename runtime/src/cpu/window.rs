@@ -88,7 +88,7 @@ pub(super) fn conv_planes(_: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let is_depthwise = filters as i64 == geometry.sizes[1];
     // Rows of one dimension are a single row, whose bands would be of columns.
     let shape = PlaneShape::new(rows, columns, bands)
-        .filter(|shape| is_depthwise && if bands == [1; 2] { shape.is_three() } else { geometry.windows.len() > 1 });
+        .filter(|_| is_depthwise && (bands == [1; 2] || geometry.windows.len() > 1));
     match usize::try_from(channels_per_filter(args, &geometry)?).ok()? {
         1 if let Some(shape) = shape => planes(args, move |[a, bias, add], elementwise, workers, c| {
             let (bias, add) = (bias.as_deref(), add.as_deref());

@@ -13,6 +13,8 @@ use crate::workers::{DisjointWriter, Workers};
 use crate::{ElementwiseEpilogue, KernelError};
 use std::ops::Range;
 
+/// Sums of other windows that are added up at the same time: as many as multiply-adds that wait for each other.
+const CHAINS: usize = 4;
 /// Taps per axis of the windows whose rows share loads.
 const THREE: usize = 3;
 /// Bytes of rows of the image that are read for all columns before the next rows, and least number of rows of the result.
@@ -102,7 +104,7 @@ impl PlaneShape {
     }
 
     /// Whether windows have 3 by 3 taps in neighbouring rows, at most 2 rows apart.
-    pub fn is_three(&self) -> bool {
+    fn is_three(&self) -> bool {
         [self.rows.taps, self.columns.taps, self.rows.dilation] == [3, 3, 1] && self.rows.stride <= 2
     }
 
@@ -592,14 +594,27 @@ impl Plane<'_, '_> {
         for (row, chunk) in rows.flat_map(|row| chunks.iter().map(move |chunk| (row, chunk))) {
             // SAFETY: as in `three`.
             unsafe {
-                let mut sum = V::splat(0.0);
+                let mut sums = [V::splat(0.0); CHAINS];
+                let (whole, rest) = chunk.loads.as_chunks::<CHAINS>();
                 for k in 0..axis.taps as usize {
                     let from = self.rows.row(row as isize * axis.stride as isize + axis.tap(k));
-                    for (t, &(at, mask)) in chunk.loads.iter().enumerate() {
-                        let x = V::load_some(from.wrapping_offset(at), mask);
-                        sum = x.multiply_add(self.weight(k * chunk.loads.len() + t), sum);
+                    let mut tap = k * chunk.loads.len();
+                    for loads in whole {
+                        for chain in 0..CHAINS {
+                            let (at, mask) = loads[chain];
+                            let x = V::load_some(from.wrapping_offset(at), mask);
+                            sums[chain] = x.multiply_add(self.weight(tap + chain), sums[chain]);
+                        }
+                        tap += CHAINS;
+                    }
+                    for chain in 0..CHAINS - 1 {
+                        if let Some(&(at, mask)) = rest.get(chain) {
+                            let x = V::load_some(from.wrapping_offset(at), mask);
+                            sums[chain] = x.multiply_add(self.weight(tap + chain), sums[chain]);
+                        }
                     }
                 }
+                let sum = sums[0].plus(sums[1]).plus(sums[2].plus(sums[3]));
                 ChunkEpilogue::<V>::new(self, chunk).store(row, sum);
             }
         }

@@ -1,5 +1,6 @@
 //! The forms of ops in both layouts, and their costs.
 
+use super::super::propagate_layouts::is_free;
 use crate::graph::{self, ConvOp, convolution};
 use crate::layout::{IMAGES, TiledLayout, plane_letters};
 use crate::sparse;
@@ -27,10 +28,8 @@ pub(super) struct LayoutForms {
 enum FormKind {
     /// Generated code, with channels first, or a table-driven product.
     Sparse,
-    /// A convolution of planes, with this attribute for channels first.
+    /// A convolution or pool of planes, with this attribute for channels first.
     Planes(Attr),
-    /// A pool of planes, with this attribute for channels first.
-    Pool(Attr),
 }
 
 /// The cost of a form that is not implemented.
@@ -53,14 +52,14 @@ const POOLS: &[&OpInfo] = &[
 ];
 
 impl LayoutForms {
-    /// Returns the forms of an op, and their costs. A depthwise convolution of many channels has two in a block with sparse ones only: the error
-    /// of its prices exceeds the gain in others.
+    /// Returns the forms of an op, and their costs. A depthwise convolution of many channels has two in a block with sparse ones only, or if
+    /// it would change the layout of its image and its result: the error of its prices exceeds the gain in others.
     pub(super) fn of(m: &mut Module, op: Op, costs: &TargetPrices, beside_sparse: bool) -> Option<LayoutForms> {
         let cost = |m: &Module, op: Op| costs.ops.of(m, op).min(MAX_COST);
         if m.is_one_of(op, POOLS) {
             let layout = static_pool(m, op)?;
             let [last, first] = LayoutForms::costs(m, op, layout, costs);
-            return Some(LayoutForms { first, last, kind: FormKind::Pool(layout) });
+            return Some(LayoutForms { first, last, kind: FormKind::Planes(layout) });
         }
         let info = [ConvOp::INFO, sparse::ConvOp::INFO].into_iter().find(|info| m.is_one_of(op, &[info]))?;
         if sparse::suits_conv(m, op) {
@@ -86,11 +85,6 @@ impl LayoutForms {
         both
     }
 
-    /// Whether the op may be computed by generated code, or may gain by channels first.
-    pub(super) fn gains(&self) -> bool {
-        !matches!(self.kind, FormKind::Planes(_)) || self.first < self.last
-    }
-
     /// Whether an op without choice has channels last.
     pub(super) fn is_last(m: &Module, op: Op) -> bool {
         m.is_one_of(op, LAST) || m.is_one_of(op, POOLS)
@@ -100,14 +94,14 @@ impl LayoutForms {
     pub(super) fn differs(&self, m: &Module, op: Op, is_first: bool) -> bool {
         match self.kind {
             FormKind::Sparse => is_first != sparse::ConvOp::cast(m, op).is_some(),
-            FormKind::Planes(_) | FormKind::Pool(_) => is_first,
+            FormKind::Planes(_) => is_first,
         }
     }
 
     /// Gives an op the form for a layout, which [differs](Form::differs) from the one that it has.
     pub(super) fn apply(&self, m: &mut Module, op: Op, is_first: bool) -> Option<()> {
         match self.kind {
-            FormKind::Planes(layout) | FormKind::Pool(layout) => m.set_attr(op, IMAGES, Some(layout)),
+            FormKind::Planes(layout) => m.set_attr(op, IMAGES, Some(layout)),
             FormKind::Sparse => {
                 let info = if is_first { sparse::ConvOp::INFO } else { ConvOp::INFO };
                 let other = other_form(m, op, info)?;
@@ -139,6 +133,15 @@ const FEW: i64 = 16;
 /// Minimum extent of rows in that form: its vectors hold neighbouring positions.
 const LEAST_ROW: i64 = 12;
 
+/// Whether neither the image of an op nor its result has channels last for another op, looking through one elementwise op behind it.
+fn is_alone(m: &Module, op: Op) -> bool {
+    let has_form = |op: Op| LayoutForms::is_last(m, op) || ConvOp::cast(m, op).is_some();
+    let is_given = m.defining_op(m.operands(op)[0]).is_none_or(|from| !has_form(from) && !is_free(m, from));
+    let ends = |user: Op| !has_form(user) && !is_free(m, user);
+    let users = |op: Op| m.uses(m.result(op, 0)).map(|(user, _)| user);
+    is_given && users(op).all(|user| ends(user) || is_free(m, user) && users(user).all(ends))
+}
+
 /// Returns the attribute of a convolution that has a form with channels first: a depthwise one, or one of few channels or filters.
 fn channels_first(m: &Module, op: Op, beside_sparse: bool) -> Option<Attr> {
     let conv = ConvOp::cast(m, op)?;
@@ -150,6 +153,6 @@ fn channels_first(m: &Module, op: Op, beside_sparse: bool) -> Option<Attr> {
     let is_row = x.last().is_some_and(|&width| width >= LEAST_ROW);
     let is_few = is_row && if is_depthwise { x[1] <= FEW } else { w[1] <= FEW || w[0] / group as i64 <= FEW };
     let is_float = m.ctx.dtype(m.ctx.element_type(m.value_type(conv.x(m)))) == Some(DType::F32);
-    m.constant(conv.w(m)).filter(|_| (is_depthwise && beside_sparse || is_few) && is_float)?;
+    m.constant(conv.w(m)).filter(|_| (is_depthwise && (beside_sparse || is_alone(m, op)) || is_few) && is_float)?;
     Some(letters.parse::<TiledLayout>().ok()?.to_attr(&m.ctx))
 }

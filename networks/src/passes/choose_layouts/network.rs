@@ -26,7 +26,7 @@ struct LayoutNode {
     form: Option<LayoutForms>,
 }
 
-/// Assigns layouts to the ops of a block at least total cost. `None` if no op gains by channels first.
+/// Assigns layouts to the ops of a block at least total cost. `None` if no op has a choice.
 pub(super) fn assign(m: &mut Module, block: Block, costs: &TargetPrices) -> Option<Assignment> {
     let ops: Vec<Op> = m.block_ops(block).collect();
     let mut network = FlowNetwork::new();
@@ -44,7 +44,7 @@ pub(super) fn assign(m: &mut Module, block: Block, costs: &TargetPrices) -> Opti
             nodes.insert(op, LayoutNode { node: SINK, form: None });
         }
     }
-    nodes.values().any(|node| node.form.as_ref().is_some_and(LayoutForms::gains)).then_some(())?;
+    nodes.values().any(|node| node.form.is_some()).then_some(())?;
     let values: Vec<(Value, u64)> = images(m, block, costs);
     let node_of = |op: Op| nodes.get(&op).map_or(SOURCE, |node| node.node);
     let owner = |m: &Module, value: Value| m.defining_op(value).map_or(SOURCE, node_of);
