@@ -137,28 +137,30 @@ pub fn det(x: &Tensor) -> KernelResult {
         return Err(format!("the determinant of {x:?}").into());
     }
     let (mut data, count) = (x.to_f64(), checked_elements(batch)?);
-    let one = |matrix: &mut [f64]| {
-        let mut product = 1.0;
-        for k in 0..n {
-            let largest = |a: &usize, b: &usize| matrix[a * n + k].abs().total_cmp(&matrix[b * n + k].abs());
-            let pivot = (k..n).max_by(largest).unwrap_or(k);
-            if pivot != k {
-                (0..n).for_each(|j| matrix.swap(k * n + j, pivot * n + j));
-                product = -product;
-            }
-            product *= matrix[k * n + k];
-            if matrix[k * n + k] == 0.0 {
-                return 0.0;
-            }
-            for i in k + 1..n {
-                let factor = matrix[i * n + k] / matrix[k * n + k];
-                (k..n).for_each(|j| matrix[i * n + j] -= factor * matrix[k * n + j]);
-            }
-        }
-        product
-    };
-    let out = if n == 0 { vec![1.0; count] } else { data.chunks_exact_mut(n * n).map(one).collect() };
+    let out = if n == 0 { vec![1.0; count] } else { data.chunks_exact_mut(n * n).map(|matrix| matrix_det(matrix, n)).collect() };
     Ok(from_f64s(x.dtype(), batch, out))
+}
+
+/// Returns the determinant of a square matrix of `n` rows by Gaussian elimination with partial pivoting, which overwrites it.
+pub fn matrix_det(matrix: &mut [f64], n: usize) -> f64 {
+    let mut product = 1.0;
+    for k in 0..n {
+        let largest = |a: &usize, b: &usize| matrix[a * n + k].abs().total_cmp(&matrix[b * n + k].abs());
+        let pivot = (k..n).max_by(largest).unwrap_or(k);
+        if pivot != k {
+            (0..n).for_each(|j| matrix.swap(k * n + j, pivot * n + j));
+            product = -product;
+        }
+        product *= matrix[k * n + k];
+        if matrix[k * n + k] == 0.0 {
+            return 0.0;
+        }
+        for i in k + 1..n {
+            let factor = matrix[i * n + k] / matrix[k * n + k];
+            (k..n).for_each(|j| matrix[i * n + j] -= factor * matrix[k * n + j]);
+        }
+    }
+    product
 }
 
 /// Attributes of [`gemm`].

@@ -67,9 +67,33 @@ pub fn roi_align(x: &Tensor, rois: &Tensor, batches: &Tensor, attrs: &RoiAlignAt
         return Err(wrong());
     }
     let (data, corners) = (x.to_f64(), rois.to_f64());
-    let shift = if attrs.half_pixel { 0.5 } else { 0.0 };
     for (roi, &batch) in corners.chunks_exact(4).zip(&batches) {
         let image = usize::try_from(batch).ok().filter(|&b| b < n).ok_or_else(wrong)? * c * h * w;
+        let bins = RoiBins::new(roi, [h, w], attrs)?;
+        for channel in 0..c {
+            let image = &data[image + channel * h * w..][..h * w];
+            out.extend((0..oh * ow).map(|i| bin(image, bins.samples(i), attrs.max)));
+        }
+    }
+    Ok(from_f64s(x.dtype(), &shape, out))
+}
+
+/// The pixels of each sample of the bins of a region, with their bilinear weights.
+#[derive(Clone, Debug)]
+pub struct RoiBins {
+    samples: Vec<[(usize, f64); 4]>,
+    /// Number of samples of a bin.
+    per_bin: usize,
+}
+
+impl RoiBins {
+    /// Returns the samples of a region `[x1, y1, x2, y2]` of an image of height and width.
+    ///
+    /// # Errors
+    /// Too many samples.
+    pub fn new(roi: &[f64], image: [usize; 2], attrs: &RoiAlignAttrs) -> Result<RoiBins, Violation> {
+        let [oh, ow] = extents(attrs.output)?;
+        let shift = if attrs.half_pixel { 0.5 } else { 0.0 };
         let corner = |i: usize| roi[i] * attrs.spatial_scale - shift;
         let side = |low: usize| {
             let length = corner(low + 2) - corner(low);
@@ -83,19 +107,19 @@ pub fn roi_align(x: &Tensor, rois: &Tensor, batches: &Tensor, attrs: &RoiAlignAt
         if samples.iter().any(|&s| s > MAX_SAMPLES) {
             return Err(format!("roi_align: {samples:?} samples in a bin are too many").into());
         }
-        let plan = |bin: usize| {
+        let of_bin = |bin: usize| {
             let start = [corner(1) + (bin / ow) as f64 * bins[0], corner(0) + (bin % ow) as f64 * bins[1]];
             let at = move |axis: usize, i: usize| start[axis] + (i as f64 + 0.5) * bins[axis] / samples[axis] as f64;
             let all = (0..samples[0]).flat_map(move |i| (0..samples[1]).map(move |j| (i, j)));
-            all.map(move |(i, j)| around(at(0, i), at(1, j), [h, w]))
+            all.map(move |(i, j)| around(at(0, i), at(1, j), image))
         };
-        let (plans, per_bin): (Vec<_>, usize) = ((0..oh * ow).flat_map(plan).collect(), samples[0] * samples[1]);
-        for channel in 0..c {
-            let image = &data[image + channel * h * w..][..h * w];
-            out.extend((0..oh * ow).map(|i| bin(image, &plans[i * per_bin..][..per_bin], attrs.max)));
-        }
+        Ok(RoiBins { samples: (0..oh * ow).flat_map(of_bin).collect(), per_bin: samples[0] * samples[1] })
     }
-    Ok(from_f64s(x.dtype(), &shape, out))
+
+    /// Returns the samples of a bin.
+    pub fn samples(&self, bin: usize) -> &[[(usize, f64); 4]] {
+        &self.samples[bin * self.per_bin..][..self.per_bin]
+    }
 }
 
 /// Returns the mean of samples, or the largest weighted pixel of any sample.

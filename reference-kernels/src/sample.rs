@@ -147,6 +147,51 @@ fn weighted(image: &[f64], taps: &[(usize, f64)]) -> f64 {
 /// Number of samples whose taps are kept for all channels, which bounds the taps' memory.
 const CHUNK: usize = 256;
 
+/// The elements of some samples, one sample after another, with their weights.
+#[derive(Clone, Default, Debug)]
+pub struct SampleTaps {
+    taps: Taps,
+    /// End of the taps of each sample.
+    ends: Vec<usize>,
+}
+
+impl SampleTaps {
+    /// Returns the number of samples.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there are no samples.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Adds a sample at the combinations of taps along axes with the given strides.
+    fn push(&mut self, axes: &[Taps], steps: &[usize]) {
+        append_combinations(&mut self.taps, axes, steps);
+        self.ends.push(self.taps.len());
+    }
+
+    /// Returns the positions and weights of each sample.
+    pub fn iter(&self) -> impl Iterator<Item = &[(usize, f64)]> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, &end)| &self.taps[start..end])
+    }
+}
+
+impl GridSampleAttrs {
+    /// Returns the taps of samples at `positions` of an image of extents `spatial`: coordinates in [-1, 1], last axis first.
+    pub fn taps(self, positions: &[f64], spatial: &[usize]) -> SampleTaps {
+        let (mut all, mut axes, steps) = (SampleTaps::default(), vec![Taps::new(); spatial.len()], strides(spatial));
+        for position in positions.chunks_exact(spatial.len().max(1)) {
+            let coordinates = position.iter().rev().zip(spatial);
+            axes.iter_mut().zip(coordinates).for_each(|(taps, (&c, &n))| self.set_taps(taps, c, n));
+            all.push(&axes, &steps);
+        }
+        all
+    }
+}
+
 /// `GridSample` (16, 20, 22): samples `[N, C, D...]` at the positions of `grid`, `[N, O..., r]`, with coordinates in
 /// [-1, 1], last axis first.
 pub fn grid_sample(x: &Tensor, grid: &Tensor, attrs: GridSampleAttrs) -> KernelResult {
@@ -158,28 +203,19 @@ pub fn grid_sample(x: &Tensor, grid: &Tensor, attrs: GridSampleAttrs) -> KernelR
     }
     let shape = [&x.shape()[..2], &out[1..]].concat();
     let (total, outputs, channels) = (checked_elements(&shape)?, product(&out[1..]), x.shape()[1]);
-    let (data, at, area, steps) = (x.to_f64(), grid.to_f64(), product(spatial), strides(spatial));
+    let (data, at, area) = (x.to_f64(), grid.to_f64(), product(spatial));
     if total > 0 && area == 0 {
         return Err(wrong());
     }
-    let (mut y, mut axes, mut taps, mut ends) = (vec![0.0; total], vec![Taps::new(); rank], Taps::new(), Vec::new());
+    let mut y = vec![0.0; total];
     for (sample, first) in
         (0..if total > 0 { out[0] } else { 0 }).flat_map(|s| (0..outputs).step_by(CHUNK).map(move |o| (s, o)))
     {
-        taps.clear();
-        ends.clear();
-        for position in at[sample * outputs * rank..][..outputs * rank].chunks_exact(rank).skip(first).take(CHUNK) {
-            let coordinates = position.iter().rev().zip(spatial);
-            axes.iter_mut().zip(coordinates).for_each(|(taps, (&c, &n))| attrs.set_taps(taps, c, n));
-            append_combinations(&mut taps, &axes, &steps);
-            ends.push(taps.len());
-        }
+        let positions = &at[(sample * outputs + first) * rank..][..CHUNK.min(outputs - first) * rank];
+        let taps = attrs.taps(positions, spatial);
         for image in sample * channels..(sample + 1) * channels {
-            let (pixels, mut start) = (&data[image * area..][..area], 0);
-            for (y, &end) in y[image * outputs + first..].iter_mut().zip(&ends) {
-                *y = weighted(pixels, &taps[start..end]);
-                start = end;
-            }
+            let pixels = &data[image * area..][..area];
+            y[image * outputs + first..].iter_mut().zip(taps.iter()).for_each(|(y, taps)| *y = weighted(pixels, taps));
         }
     }
     Ok(from_f64s(x.dtype(), &shape, y))
@@ -255,18 +291,12 @@ pub fn deform_conv(inputs: &DeformInputs<'_>, attrs: &ConvAttrs, offset_group: i
     let total = checked_elements(&shape)?;
     checked_elements(&[c, taps, outputs])?;
     let (weights, bias) = (weight.to_f64(), bias.map(Tensor::to_f64));
-    let reader = DeformedColumns {
-        window,
-        parts,
-        channels: c,
-        data: x.to_f64(),
-        offsets: offset.to_f64(),
-        mask: mask.map(Tensor::to_f64),
-    };
+    let (data, offsets, mask) = (x.to_f64(), offset.to_f64(), mask.map(Tensor::to_f64));
+    let places = DeformedTaps { window, parts, offsets: &offsets };
     let (rows, depth) = (m / group.max(1), per_group * taps);
     let mut y = Vec::with_capacity(total);
     for sample in 0..if total > 0 { n } else { 0 } {
-        let read = reader.columns(sample);
+        let read = columns(&places, [sample, c], &data, mask.as_deref());
         for g in 0..group {
             let (w, r) =
                 (&weights[g * rows * depth..][..rows * depth], &read[g * depth * outputs..][..depth * outputs]);
@@ -278,53 +308,57 @@ pub fn deform_conv(inputs: &DeformInputs<'_>, attrs: &ConvAttrs, offset_group: i
     Ok(from_f64s(x.dtype(), &shape, y))
 }
 
-/// The im2col matrix of a [`deform_conv`].
-struct DeformedColumns {
-    window: Window,
+/// The displaced taps of a [`deform_conv`].
+#[derive(Clone, Debug)]
+pub struct DeformedTaps<'a> {
+    /// The windows.
+    pub window: Window,
     /// Number of channel groups with their own offsets.
-    parts: usize,
-    channels: usize,
-    data: Vec<f64>,
-    offsets: Vec<f64>,
-    mask: Option<Vec<f64>>,
+    pub parts: usize,
+    /// Displacement of each tap along each axis, `[N, parts * taps * rank, O...]`.
+    pub offsets: &'a [f64],
 }
 
-impl DeformedColumns {
-    /// Returns the matrix `[channels * taps, output positions]` of a sample.
-    fn columns(&self, sample: usize) -> Vec<f64> {
-        let (taps, outputs) = (product(&self.window.kernel), product(&self.window.output));
-        let (area, share) = (product(&self.window.input), self.channels / self.parts);
-        let mut read = vec![0.0; self.channels * taps * outputs];
-        let (mut axes, mut near) = (vec![Taps::new(); self.window.input.len()], Taps::new());
-        for i in 0..self.parts * taps * outputs {
-            let (part, tap, o) = (i / outputs / taps, i / outputs % taps, i % outputs);
-            let at = (sample * self.parts + part) * taps + tap;
-            self.set_near(&mut near, &mut axes, at, tap, o);
-            let factor = self.mask.as_ref().map_or(1.0, |m| m[at * outputs + o]);
-            for channel in part * share..(part + 1) * share {
-                let image = &self.data[(sample * self.channels + channel) * area..][..area];
-                read[(channel * taps + tap) * outputs + o] = weighted(image, &near) * factor;
+impl DeformedTaps<'_> {
+    /// Returns the samples that a tap reads for each output position, with the offsets of a group of channels of a sample of the batch.
+    pub fn of(&self, sample: usize, part: usize, tap: usize) -> SampleTaps {
+        let (window, rank) = (&self.window, self.window.input.len());
+        let (outputs, steps) = (product(&window.output), strides(&window.input));
+        let at = (sample * self.parts + part) * product(&window.kernel) + tap;
+        let (mut all, mut axes) = (SampleTaps::default(), vec![Taps::new(); rank]);
+        for o in 0..outputs {
+            let (mut kernel, mut place) = (tap, o);
+            for axis in (0..rank).rev() {
+                let k = kernel % window.kernel[axis] * window.dilations[axis];
+                let start = place % window.output[axis] * window.strides[axis];
+                (kernel, place) = (kernel / window.kernel[axis], place / window.output[axis]);
+                let shift = self.offsets[(at * rank + axis) * outputs + o];
+                let x = (start + k) as f64 - window.pads_begin[axis] as f64 + shift;
+                GridSampleAttrs::default().set_inside(&mut axes[axis], linear(x), window.input[axis]);
+            }
+            all.push(&axes, &steps);
+        }
+        all
+    }
+}
+
+/// Returns the im2col matrix `[channels * taps, output positions]` of a sample.
+fn columns(places: &DeformedTaps<'_>, [sample, channels]: [usize; 2], data: &[f64], mask: Option<&[f64]>) -> Vec<f64> {
+    let (taps, outputs) = (product(&places.window.kernel), product(&places.window.output));
+    let (area, share) = (product(&places.window.input), channels / places.parts);
+    let mut read = vec![0.0; channels * taps * outputs];
+    for (part, tap) in (0..places.parts).flat_map(|part| (0..taps).map(move |tap| (part, tap))) {
+        let near = places.of(sample, part, tap);
+        let factors = mask.map(|mask| &mask[((sample * places.parts + part) * taps + tap) * outputs..][..outputs]);
+        for channel in part * share..(part + 1) * share {
+            let image = &data[(sample * channels + channel) * area..][..area];
+            let row = &mut read[(channel * taps + tap) * outputs..][..outputs];
+            for (o, (y, near)) in row.iter_mut().zip(near.iter()).enumerate() {
+                *y = weighted(image, near) * factors.map_or(1.0, |factors| factors[o]);
             }
         }
-        read
     }
-
-    /// Sets `near` to the elements around a displaced tap for an output position, with the offsets at `at`, and `axes`
-    /// to those along each axis.
-    fn set_near(&self, near: &mut Taps, axes: &mut [Taps], at: usize, tap: usize, o: usize) {
-        let (window, rank) = (&self.window, self.window.input.len());
-        let (mut kernel, mut place) = (tap, o);
-        for axis in (0..rank).rev() {
-            let k = kernel % window.kernel[axis] * window.dilations[axis];
-            let start = place % window.output[axis] * window.strides[axis];
-            (kernel, place) = (kernel / window.kernel[axis], place / window.output[axis]);
-            let shift = self.offsets[(at * rank + axis) * product(&window.output) + o];
-            let x = (start + k) as f64 - window.pads_begin[axis] as f64 + shift;
-            GridSampleAttrs::default().set_inside(&mut axes[axis], linear(x), window.input[axis]);
-        }
-        near.clear();
-        append_combinations(near, axes, &strides(&window.input));
-    }
+    read
 }
 
 #[cfg(test)]

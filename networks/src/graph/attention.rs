@@ -351,7 +351,11 @@ pub struct CausalConvWithStateOp {
     present_state: OpResult<FLOAT_TENSOR>,
 }
 
-fn activated(args: &OpArgs<'_>) -> Result<bool, Violation> {
+/// Whether `graph.causal_conv_with_state` has an activation.
+///
+/// # Errors
+/// Unknown activations.
+pub(crate) fn activated(args: &OpArgs<'_>) -> Result<bool, Violation> {
     choice(args, "activation", &[("none", false), ("silu", true), ("swish", true)])
 }
 
@@ -421,7 +425,11 @@ pub struct LinearAttentionOp {
     present_state: OpResult<FLOAT_TENSOR>,
 }
 
-fn linear_attrs(args: &OpArgs<'_>) -> Result<kernels::LinearAttentionAttrs, Violation> {
+/// Returns the heads and the update rule of `graph.linear_attention`.
+///
+/// # Errors
+/// Unknown rules, and operands that the rule does not have.
+pub fn linear_attrs(args: &OpArgs<'_>) -> Result<kernels::LinearAttentionAttrs, Violation> {
     let rules =
         [("linear", (false, false)), ("gated", (true, false)), ("delta", (false, true)), ("gated_delta", (true, true))];
     let (gated, delta) = choice(args, "update_rule", &rules)?;

@@ -20,7 +20,7 @@ use gradus_reference_kernels as kernels;
     format = GENERIC,
     infer = infer_roi_align,
     eval = roi_align,
-    verify = |m, op| checked(m, op, roi_attrs)
+    verify = |m, op| checked(m, op, roi_pooling)
 )]
 pub struct RoiAlignOp {
     /// Images, `[N, C, H, W]`.
@@ -51,7 +51,11 @@ pub struct RoiAlignOp {
     y: OpResult<FLOAT_TENSOR>,
 }
 
-fn roi_attrs(args: &OpArgs<'_>) -> Result<kernels::RoiAlignAttrs, Violation> {
+/// Returns how `graph.roi_align` pools.
+///
+/// # Errors
+/// Unknown modes.
+pub fn roi_pooling(args: &OpArgs<'_>) -> Result<kernels::RoiAlignAttrs, Violation> {
     let modes = [("half_pixel", true), ("output_half_pixel", false)];
     Ok(kernels::RoiAlignAttrs {
         output: [int(args, "output_height")?, int(args, "output_width")?],
@@ -73,12 +77,12 @@ fn pooled(args: &OpArgs<'_>, output: [i64; 2]) -> infer::Types {
 }
 
 fn infer_roi_align(args: &OpArgs<'_>) -> infer::Types {
-    pooled(args, roi_attrs(args)?.output)
+    pooled(args, roi_pooling(args)?.output)
 }
 
 fn roi_align(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let i = Inputs::new(args, data);
-    one(kernels::roi_align(i.get("x")?, i.get("rois")?, i.get("batch_indices")?, &roi_attrs(args)?))
+    one(kernels::roi_align(i.get("x")?, i.get("rois")?, i.get("batch_indices")?, &roi_pooling(args)?))
 }
 
 /// RoI max pooling: the maximum of each bin of a region.

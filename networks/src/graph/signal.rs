@@ -254,7 +254,7 @@ macro_rules! losses {
         /// ```mlir
         #[doc = $example]
         /// ```
-        #[op($name, format = GENERIC, infer = infer_loss, eval = loss, verify = |m, op| checked(m, op, reduction))]
+        #[op($name, format = GENERIC, infer = infer_loss, eval = loss, verify = |m, op| checked(m, op, loss_reduction))]
         pub struct $Op {
             /// Scores of each class, `[N, C, D...]`.
             x: Operand<FLOAT_TENSOR>,
@@ -290,14 +290,18 @@ losses! {
         "%y:2 = graph.softmax_cross_entropy_loss %x, %t {reduction = \"none\"} : (tensor<4x3xf32>, tensor<4xi64>) -> (tensor<4xf32>, tensor<4x3xf32>)";
 }
 
-fn reduction(args: &OpArgs<'_>) -> Result<LossReduction, Violation> {
+/// Returns the reduction of a loss.
+///
+/// # Errors
+/// Unknown reductions.
+pub fn loss_reduction(args: &OpArgs<'_>) -> Result<LossReduction, Violation> {
     let kinds = [("none", LossReduction::None), ("mean", LossReduction::Mean), ("sum", LossReduction::Sum)];
     choice(args, "reduction", &kinds)
 }
 
 fn infer_loss(args: &OpArgs<'_>) -> infer::Types {
     let elem = infer::common_elem(args, &["x", "weight"])?;
-    let dims = if reduction(args)? == LossReduction::None { infer::dims(args, "target") } else { Some(vec![]) };
+    let dims = if loss_reduction(args)? == LossReduction::None { infer::dims(args, "target") } else { Some(vec![]) };
     let mut types = infer::one(args, dims, elem)?;
     if args.info.results.len() > 1 && args.result_types.len() > 1 {
         types.push(infer::ty(args, "x")?);
@@ -308,7 +312,7 @@ fn infer_loss(args: &OpArgs<'_>) -> infer::Types {
 fn loss(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let i = Inputs::new(args, data);
     let (x, target, weight) = (i.get("x")?, i.get("target")?, i.opt("weight")?);
-    let (ignored, how) = (args.int("ignore_index"), reduction(args)?);
+    let (ignored, how) = (args.int("ignore_index"), loss_reduction(args)?);
     let plain = || kernels::negative_log_likelihood_loss(x, target, weight, ignored, how).map(|loss| vec![loss]);
     let softmax = || kernels::softmax_cross_entropy_loss(x, target, weight, ignored, how).map(Vec::from);
     let results: Vec<Tensor> = if args.info.results.len() > 1 { softmax()? } else { plain()? };

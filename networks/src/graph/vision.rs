@@ -7,7 +7,7 @@ use super::{GENERIC, infer};
 use gradus_dialects::constraint::{FLOAT_TENSOR, I64, I64_ARRAY, I64_TENSOR, INT_TENSOR, STRING, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{DYNAMIC, OpArgs, OpDecl, OpInfo, Traits, Violation, op};
-use gradus_reference_kernels::shape::normalize_axes;
+use gradus_reference_kernels::shape::{Window, conv_window, normalize_axes};
 use gradus_reference_kernels::{self as kernels, GridSampleAttrs, SampleMode, SamplePadding};
 
 /// Samples an image at the positions of a grid.
@@ -22,7 +22,7 @@ use gradus_reference_kernels::{self as kernels, GridSampleAttrs, SampleMode, Sam
     format = GENERIC,
     infer = infer_grid_sample,
     eval = grid_sample,
-    verify = |m, op| checked(m, op, sample)
+    verify = |m, op| checked(m, op, grid_sampling)
 )]
 pub struct GridSampleOp {
     /// Image, `[N, C, D...]`.
@@ -42,7 +42,11 @@ pub struct GridSampleOp {
     y: OpResult<TENSOR>,
 }
 
-fn sample(args: &OpArgs<'_>) -> Result<GridSampleAttrs, Violation> {
+/// Returns how `graph.grid_sample` samples.
+///
+/// # Errors
+/// Unknown modes.
+pub fn grid_sampling(args: &OpArgs<'_>) -> Result<GridSampleAttrs, Violation> {
     let modes = [("linear", SampleMode::Linear), ("nearest", SampleMode::Nearest), ("cubic", SampleMode::Cubic)];
     let paddings =
         [("zeros", SamplePadding::Zeros), ("border", SamplePadding::Border), ("reflection", SamplePadding::Reflection)];
@@ -67,7 +71,7 @@ fn infer_grid_sample(args: &OpArgs<'_>) -> infer::Types {
 
 fn grid_sample(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
     let i = Inputs::new(args, data);
-    one(kernels::grid_sample(i.get("x")?, i.get("grid")?, sample(args)?))
+    one(kernels::grid_sample(i.get("x")?, i.get("grid")?, grid_sampling(args)?))
 }
 
 /// Sampling grid of affine maps, for `graph.grid_sample`.
@@ -150,6 +154,23 @@ pub struct DeformConvOp {
 fn infer_deform_conv(args: &OpArgs<'_>) -> infer::Types {
     let elem = infer::common_elem(args, &["x", "w", "offset", "b", "mask"])?;
     infer::one(args, conv_shape(args)?, elem)
+}
+
+/// Returns the number of groups, the window geometry and the number of groups with offsets of `graph.deform_conv` of static shapes, if `x`, `w`,
+/// `offset` and `mask` fit each other.
+pub fn deformed_windows(args: &OpArgs<'_>) -> Option<(usize, Window, usize)> {
+    let extents = |name| -> Option<Vec<usize>> {
+        infer::dims(args, name)?.into_iter().map(|extent| usize::try_from(extent).ok()).collect()
+    };
+    let (x, w, offset) = (extents("x")?, extents("w")?, extents("offset")?);
+    let (group, window) = conv_window(&x, &w, &conv(args).ok()?).ok()?;
+    let parts = usize::try_from(int(args, "offset_group").ok()?).ok().filter(|&parts| parts > 0)?;
+    let taps = window.kernel.iter().product::<usize>().checked_mul(parts)?;
+    let of = |channels: usize| [&[x[0], channels], window.output.as_slice()].concat();
+    let fits = x[1].is_multiple_of(parts)
+        && offset == of(taps.checked_mul(window.input.len())?)
+        && (args.opt_operand("mask").is_none() || extents("mask")? == of(taps));
+    fits.then_some((group, window, parts))
 }
 
 fn deform_conv(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {
@@ -243,6 +264,14 @@ fn infer_col2im(args: &OpArgs<'_>) -> infer::Types {
     };
     let channels = infer::map(width, |w| (block > 0 && w % block == 0).then(|| w / block));
     infer::one(args, Some([&[n, channels], image.as_slice()].concat()), elem)
+}
+
+/// Returns the windows of `graph.col2im` whose extents are constant.
+pub fn col2im_windows(args: &OpArgs<'_>) -> Option<Window> {
+    let extents = |name| -> Option<Vec<usize>> {
+        infer::always(args, name)?.to_i64()?.into_iter().map(|extent| usize::try_from(extent).ok()).collect()
+    };
+    window(args).ok()?.resolve(&extents("image_shape")?, &extents("block_shape")?).ok()
 }
 
 fn col2im(args: &OpArgs<'_>, data: &[Datum]) -> Result<Vec<Datum>, Trap> {

@@ -1,5 +1,6 @@
 //! `expand-composed-ops`: ops that are compositions of others as those.
 
+mod crop;
 mod einsum;
 mod elementwise;
 mod fourier;
@@ -8,6 +9,7 @@ mod norm;
 mod pool;
 mod reduce;
 mod rotary;
+mod state;
 mod tensor_emitter;
 
 use crate::graph;
@@ -52,6 +54,8 @@ pub const INFO: PassInfo = PassInfo {
 | `graph.dft` | `graph.matmul` with a constant matrix of cosines and sines |
 | `graph.stft` | `graph.conv` whose filters are the windowed rows of that matrix and whose stride is the frame step |
 | `graph.rotary_embedding` | slices, products, sums and a concatenation |
+| `graph.causal_conv_with_state` | a concatenation with the past positions, `graph.conv`, `graph.swish`, and a slice |
+| `graph.center_crop_pad` with a constant shape | slices and paddings |
 
 Floats narrower than 32 bits are converted to f32 where the op is rounded once and its replacement several times. A batch normalization of f32
 or bf16 with constants stays for the rules that fold it into convolutions, and an op whose operands are all constant, which folds.
@@ -94,6 +98,8 @@ const EXPANSIONS: &[(&OpInfo, Expansion)] = &[
     (graph::DftOp::INFO, fourier::dft),
     (graph::StftOp::INFO, fourier::stft),
     (graph::RotaryEmbeddingOp::INFO, rotary::embedding),
+    (graph::CausalConvWithStateOp::INFO, state::causal_convolution),
+    (graph::CenterCropPadOp::INFO, crop::center),
 ];
 
 struct ExpandComposedOps;

@@ -47,12 +47,14 @@ mod bf16;
 mod blocks;
 mod byte_products;
 mod call;
+mod col2im;
 mod dots;
 mod elementwise;
 mod function;
 mod int8;
 mod joint;
 mod lanes;
+mod loss;
 mod map;
 mod movement;
 mod narrow;
@@ -70,6 +72,7 @@ mod reduce;
 mod region;
 mod resize;
 mod rows;
+mod sample;
 mod schedule;
 mod separable;
 mod sparse;
@@ -203,6 +206,13 @@ const KERNELS: &[(&OpInfo, Prepare)] = &[
     (graph::MatMulOp::INFO, products::matmul),
     (graph::GemmOp::INFO, products::gemm),
     (graph::AttentionOp::INFO, attention::attention),
+    (graph::LinearAttentionOp::INFO, attention::linear_attention),
+    (graph::GridSampleOp::INFO, sample::grid_sample),
+    (graph::RoiAlignOp::INFO, sample::roi_align),
+    (graph::DeformConvOp::INFO, sample::deform_conv),
+    (graph::Col2ImOp::INFO, col2im::col2im),
+    (graph::NegativeLogLikelihoodLossOp::INFO, loss::negative_log_likelihood),
+    (graph::DetOp::INFO, loss::det),
     (graph::LstmOp::INFO, recurrent::recurrent),
     (graph::GruOp::INFO, recurrent::recurrent),
     (graph::RnnOp::INFO, recurrent::recurrent),

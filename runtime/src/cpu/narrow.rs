@@ -70,6 +70,20 @@ impl Narrow {
     }
 }
 
+impl Narrow {
+    /// Passes the place of a result that is computed in f32, if it is needed.
+    pub(super) fn write_needed(
+        self,
+        out: Option<&mut [u8]>,
+        compute: impl FnOnce(Option<&mut [f32]>) -> Result<(), Trap>,
+    ) -> Result<(), Trap> {
+        match out {
+            Some(out) => self.write(out, |out| compute(Some(out))),
+            None => compute(None),
+        }
+    }
+}
+
 /// Data in f32; converted data is in scratch memory, which is used again.
 pub(super) struct WidenedFloats<'a>(Cow<'a, [f32]>);
 

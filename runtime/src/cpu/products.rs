@@ -229,7 +229,7 @@ pub(super) fn gemm(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
 }
 
 /// A product of f32 matrices.
-struct FloatProduct {
+pub(super) struct FloatProduct {
     sizes: [usize; 3],
     /// Whether each factor is transposed.
     trans: [bool; 2],
@@ -238,13 +238,13 @@ struct FloatProduct {
 }
 
 impl FloatProduct {
-    fn new(sizes: [usize; 3], trans: [bool; 2], alpha: f32) -> Option<FloatProduct> {
+    pub(super) fn new(sizes: [usize; 3], trans: [bool; 2], alpha: f32) -> Option<FloatProduct> {
         let addresses = dense_rows([sizes[0], sizes[1]], RunSplit::FLOATS)?;
         Some(FloatProduct { sizes, trans, alpha, addresses })
     }
 
     /// Computes `alpha * a * b + add`.
-    fn compute(
+    pub(super) fn compute(
         &self,
         workers: &Workers,
         a: &[f32],

@@ -9,10 +9,12 @@
 //! | `mask.rs` | which keys a query sees, and what is added to its scores |
 //! | `block.rs` | the computation of some queries of one head |
 //! | `few.rs` | the computation of a few queries of one head of keys |
+//! | `linear.rs` | linear attention, by steps |
 
 mod block;
 mod few;
 mod heads;
+mod linear;
 mod mask;
 
 use super::narrow::{Narrow, WidenedFloats};
@@ -26,6 +28,7 @@ use gradus_ir::eval::Trap;
 use gradus_ir::{DType, Module, OpArgs};
 use gradus_networks::graph::attention_attributes;
 use heads::{Heads, Sequence};
+pub(super) use linear::linear_attention;
 use mask::Mask;
 
 /// Maximum number of queries and of keys of a block: its scores, and the keys and values that it reads, stay in the L2 cache.

@@ -70,21 +70,9 @@ pub(super) fn recurrent(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
         };
         let mut out = out.iter_mut().map(|out| out.as_deref_mut()).chain(std::iter::repeat_with(|| None));
         let [y, h, c] = [(); 3].map(|()| out.next().flatten());
-        written(kind, y, |y| written(kind, h, |h| written(kind, c, |c| run.compute(workers, [y, h, c]))))
+        kind.write_needed(y, |y| kind.write_needed(h, |h| kind.write_needed(c, |c| run.compute(workers, [y, h, c]))))
     };
     Some(Prepared::Joint(JointKernel::new(operands.inputs()?, steps, run)))
-}
-
-/// Passes the place of a result that is computed in f32, if it is needed.
-fn written(
-    kind: Narrow,
-    out: Option<&mut [u8]>,
-    compute: impl FnOnce(Option<&mut [f32]>) -> Result<(), Trap>,
-) -> Result<(), Trap> {
-    match out {
-        Some(out) => kind.write(out, |out| compute(Some(out))),
-        None => compute(None),
-    }
 }
 
 /// A recurrent layer, read from its op. All extents are positive.
