@@ -144,7 +144,7 @@ pub fn max_pool(x: &Tensor, attrs: &WindowAttrs, column_major: bool) -> Result<[
 }
 
 /// Converts a row-major index to column-major.
-fn transposed_index(shape: &[usize], at: usize) -> usize {
+pub fn transposed_index(shape: &[usize], at: usize) -> usize {
     let (mut rest, mut digits) = (at, Vec::with_capacity(shape.len()));
     for &extent in shape.iter().rev() {
         digits.push(rest % extent);

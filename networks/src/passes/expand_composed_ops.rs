@@ -45,7 +45,8 @@ pub const INFO: PassInfo = PassInfo {
 | `graph.reduce_log_sum_exp` | sum of exponentials of differences from the maximum, where that is finite |
 | `graph.lp_normalization` | quotient of the norm; 0 where that is 0 |
 | `graph.mean_variance_normalization` | differences from the mean, divided by the root of their mean square |
-| `graph.batch_normalization` | product and sum with a factor and an addend per channel |
+| `graph.batch_normalization` | product and sum with a factor and an addend per channel; in training, reductions for the statistics |
+| `graph.layer_normalization`, `graph.rms_normalization` of other floats than f32, or with statistics | the op in f32, or reductions |
 | `graph.instance_normalization`, `graph.group_normalization` | `graph.layer_normalization` of rows, product and sum per channel |
 | `graph.lp_pool` | `graph.average_pool` of absolute values, or of powers in f64, times the size of the window |
 | `graph.global_lp_pool` | reduction of the image axes |
@@ -89,6 +90,8 @@ const EXPANSIONS: &[(&OpInfo, Expansion)] = &[
     (graph::LpNormalizationOp::INFO, norm::lp),
     (graph::MeanVarianceNormalizationOp::INFO, norm::mean_variance),
     (graph::BatchNormalizationOp::INFO, norm::batch),
+    (graph::LayerNormalizationOp::INFO, norm::layer),
+    (graph::RmsNormalizationOp::INFO, norm::rms),
     (graph::InstanceNormalizationOp::INFO, norm::instance),
     (graph::GroupNormalizationOp::INFO, norm::group),
     (graph::LpPoolOp::INFO, pool::windows),
@@ -112,7 +115,7 @@ impl Pass for ExpandComposedOps {
                 continue;
             };
             let is_constant = m.operands(op).iter().all(|&value| m.constant(value).is_some());
-            if is_constant || norm::folds_into_others(m, op) {
+            if is_constant || norm::folds_into_others(m, op) || norm::is_basic(m, op) {
                 continue;
             }
             let replaced = replace_by(m, op, |e| {

@@ -167,6 +167,11 @@ pub(super) fn kernel(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
         (_, Some(Unary::Abs)) => dispatch!(from, T => each(m, args, |x: T| {
             if x.smaller(T::ZERO) == T::ZERO { x.plus(T::ZERO) } else { T::ZERO.minus(x) }
         })),
+        // Bounds of at most 16 bits are exact.
+        (_, Some(Unary::Clip { min, max })) => dispatch!(@ from, T => {
+            let [min, max] = [min, max].map(|bound| T::from_f64(f64::from(bound)));
+            each(m, args, move |x: T| x.larger(min).smaller(max))
+        }; I8 i8, U8 u8, I16 i16, U16 u16),
         (_, Some(Unary::Relu)) => dispatch!(from, T => each(m, args, |x: T| T::ZERO.larger(x))),
         _ => None,
     }
@@ -248,6 +253,9 @@ pub(super) fn cast(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
                 from.reinterpret_cast::<f16>().convert_to_f32_slice(elements_mut(to));
             });
         }
+        (DType::F64, DType::F16) => return each(m, args, |x: f64| f16::from_f64(x).to_bits()),
+        (DType::F16, DType::F64) => return each(m, args, |x: u16| f16::from_bits(x).to_f64()),
+        (DType::BF16, DType::F64) => return each(m, args, |x: u16| f64::from(widened(x))),
         _ => {}
     }
     match to {

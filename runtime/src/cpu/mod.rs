@@ -321,6 +321,18 @@ const DIRECT: &[&OpInfo] = &[
     graph::UniqueOp::INFO,
 ];
 
+/// Whether the semantics of an op take about as long as a kernel: it is in the list of such ops, it applies a function to elements of f64, or no
+/// operand or result has elements.
+fn is_direct(m: &Module, op: Op) -> bool {
+    let Some(args) = m.args(op) else { return false };
+    let is_empty = |ty: &Type| extents(m, *ty).is_some_and(|extents| extents.contains(&0));
+    let mut operands = args.operands.iter().filter(|&&value| m.constant(value).is_none()).map(|&v| m.value_type(v));
+    let has_function = function::ops().any(|info| std::ptr::eq(info, args.info));
+    DIRECT.iter().any(|info| std::ptr::eq(*info, args.info))
+        || operands.clone().next().is_some() && operands.clone().all(|ty| is_empty(&ty))
+        || has_function && operands.all(|ty| dtype(m, ty) == Some(DType::F64))
+}
+
 /// Whether the kernels of a compiled function, and of those that it may call, give the bits of its semantics. Ops without kernels are
 /// evaluated by that.
 pub fn is_exact(m: &Module, function: Op) -> bool {

@@ -121,7 +121,8 @@ impl<M: Borrow<Module>> CompiledFunction<M> {
     pub fn reference(&self, calls: u64) -> Vec<(&'static str, u64)> {
         let mut counts = self.state.declined().clone();
         for schedule in self.schedules.iter() {
-            let names = schedule.reference().filter_map(|op| self.module().info(op));
+            let is_counted = |op: &Op| !super::is_direct(self.module(), *op);
+            let names = schedule.reference().filter(is_counted).filter_map(|op| self.module().info(op));
             names.for_each(|info| *counts.entry(info.name).or_default() += calls);
         }
         let is_direct = |name: &str| super::DIRECT.iter().any(|info| info.name == name);

@@ -219,6 +219,12 @@ fn kind(m: &Module, args: &OpArgs<'_>) -> Option<DType> {
     from.filter(|&kind| kind != DType::Bool && from == to)
 }
 
+/// Returns the element type of an op that compares, for which booleans are bytes.
+fn ordered_kind(m: &Module, args: &OpArgs<'_>) -> Option<DType> {
+    let [from, to] = [args.operand_type(0), *args.result_types.first()?].map(|ty| dtype(m, ty));
+    from.filter(|_| from == to)
+}
+
 /// Prepares `graph.reduce_sum`. Floats are summed in f64.
 pub(super) fn sum(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let axes = ReducedAxes::of(m, args)?;
@@ -297,7 +303,7 @@ pub(super) fn channel_maxima(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> 
 }
 
 fn max_along(m: &Module, args: &OpArgs<'_>, axes: ReducedAxes) -> Option<Prepared> {
-    match kind(m, args)? {
+    match ordered_kind(m, args)? {
         DType::F32 => Some(folded(axes, Largest, |x| x as f32)),
         kind => dispatch!(kind, T => Some(folded::<T, _>(axes, PlainLargest, |x| x))),
     }
@@ -306,7 +312,7 @@ fn max_along(m: &Module, args: &OpArgs<'_>, axes: ReducedAxes) -> Option<Prepare
 /// Prepares `graph.reduce_min`.
 pub(super) fn min(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let axes = ReducedAxes::of(m, args)?;
-    match kind(m, args)? {
+    match ordered_kind(m, args)? {
         DType::F32 => Some(folded(axes, Smallest, |x| x as f32)),
         kind => dispatch!(kind, T => Some(folded::<T, _>(axes, PlainSmallest, |x| x))),
     }

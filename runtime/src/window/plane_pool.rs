@@ -38,9 +38,11 @@ pub struct PlanePool {
     padding: usize,
 }
 
-/// Factors of the windows: a product of one of the row and one of the column of the result.
+/// Factors of the windows, by which sums become means: a product of one of the row and one of the column of the result.
 #[derive(Clone, Debug)]
 pub struct PoolScale {
+    /// Number of elements of the windows of each row, and of each column.
+    counts: [Vec<usize>; 2],
     rows: Vec<f32>,
     /// One for each column, and zeros for a vector behind them.
     columns: Vec<f32>,
@@ -132,6 +134,21 @@ impl PlanePool {
         ((self.taps - 1) * self.dilation + self.outputs * self.stride).max(self.padding + self.width)
     }
 
+    /// Returns the elements of a plane that each of its windows reads, in row-major order.
+    pub fn windows(&self) -> impl Iterator<Item = impl Iterator<Item = usize>> {
+        let positions = self.rows.iter().flat_map(|rows| (0..self.outputs).map(move |output| (rows.clone(), output)));
+        positions.map(move |(rows, output)| {
+            let columns = (0..self.taps).map(move |tap| output * self.stride + tap * self.dilation);
+            let columns = columns.filter_map(|at| at.checked_sub(self.padding)).filter(|&at| at < self.width);
+            self.starts[rows].iter().flat_map(move |start| columns.clone().map(move |at| start + at))
+        })
+    }
+
+    /// Returns the number of elements of a plane.
+    pub fn elements(&self) -> usize {
+        self.elements
+    }
+
     /// Returns the given rows of the result with the plane of each, and its row in the plane.
     fn places(&self, rows: Range<usize>) -> impl Iterator<Item = (usize, usize, usize)> + Clone {
         let (mut plane, mut at) = (rows.start / self.rows.len(), rows.start % self.rows.len());
@@ -142,22 +159,6 @@ impl PlanePool {
                 (plane, at) = (plane + 1, 0);
             }
             place
-        })
-    }
-
-    /// Returns the reduction of each window, one element after another.
-    pub fn reduced<T: Copy>(&self, x: &[T], nothing: T, join: impl Fn(T, T) -> T) -> impl Iterator<Item = T> {
-        let planes = x.chunks_exact(self.elements);
-        planes.flat_map(move |plane| {
-            let join = &join;
-            let positions = self.rows.iter().flat_map(|rows| (0..self.outputs).map(move |o| (rows.clone(), o)));
-            positions.map(move |(rows, output)| {
-                let columns = (0..self.taps).map(|tap| output * self.stride + tap * self.dilation);
-                let columns = columns.filter_map(|at| at.checked_sub(self.padding)).filter(|&at| at < self.width);
-                columns.fold(nothing, |all, at| {
-                    self.starts[rows.clone()].iter().fold(all, |all, start| join(all, plane[start + at]))
-                })
-            }).collect::<Vec<T>>()
         })
     }
 }
@@ -179,17 +180,24 @@ impl PoolScale {
             let inside = taps_inside(window, axis, output).len();
             Some(if with_padding { taps.filter(|&at| at < end).count() } else { inside }).filter(|&count| count > 0)
         };
-        let factors = |axis: usize| -> Option<Vec<f32>> {
-            (0..window.output[axis]).map(|output| Some(1.0 / count(axis, output)? as f32)).collect()
-        };
-        let mut rows = vec![1.0];
+        let counts =
+            |axis: usize| (0..window.output[axis]).map(|output| count(axis, output)).collect::<Option<Vec<usize>>>();
+        let mut rows = vec![1_usize];
         for axis in 0..last {
-            let of_axis = factors(axis)?;
-            rows = rows.iter().flat_map(|row| of_axis.iter().map(move |factor| row * factor)).collect();
+            let of_axis = counts(axis)?;
+            rows = rows.iter().flat_map(|row| of_axis.iter().map(move |count| row.saturating_mul(*count))).collect();
         }
-        let mut columns = factors(last)?;
-        columns.resize(columns.len() + MAX_LANES, 0.0);
-        Some(PoolScale { rows, columns })
+        let columns = counts(last)?;
+        let inverse = |counts: &[usize]| counts.iter().map(|&count| 1.0 / count as f32).collect::<Vec<f32>>();
+        let mut scale = PoolScale { rows: inverse(&rows), columns: inverse(&columns), counts: [rows, columns] };
+        scale.columns.resize(scale.columns.len() + MAX_LANES, 0.0);
+        Some(scale)
+    }
+
+    /// Returns the number of elements of a window of a plane.
+    pub fn count(&self, window: usize) -> usize {
+        let [rows, columns] = &self.counts;
+        rows[window / columns.len()].saturating_mul(columns[window % columns.len()])
     }
 }
 

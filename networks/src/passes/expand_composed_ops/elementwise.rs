@@ -36,14 +36,21 @@ pub(super) fn swiglu(c: &mut ComposedOp<'_, '_>) -> Result<Vec<Value>, Refusal> 
 
 /// Emits whether elements differ from themselves.
 pub(super) fn is_nan(c: &mut ComposedOp<'_, '_>) -> Result<Vec<Value>, Refusal> {
-    let x = c.operand("x")?;
+    let x = widened_narrow(c)?;
     let is_number = c.e.equal(x, x);
     Ok(vec![c.e.not(is_number)])
 }
 
+/// Returns the operand, in f32 if it has floats of 16 bits.
+fn widened_narrow(c: &mut ComposedOp<'_, '_>) -> Result<Value, Refusal> {
+    let x = c.operand("x")?;
+    let is_narrow = [Type::F16, Type::BF16].contains(&c.e.elem_of(x));
+    Ok(if is_narrow { c.e.convert(x, Type::F32) } else { x })
+}
+
 /// Emits comparisons with the infinities that are detected.
 pub(super) fn is_inf(c: &mut ComposedOp<'_, '_>) -> Result<Vec<Value>, Refusal> {
-    let x = c.operand("x")?;
+    let x = widened_narrow(c)?;
     c.in_type_of(x)?;
     if !has_infinity(c.e.elem) {
         return Err(Refusal::of(x, "an element type other than f16, bf16, f32 and f64"));

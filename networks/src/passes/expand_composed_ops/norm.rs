@@ -1,7 +1,9 @@
 //! Normalizations.
 
 use super::{ComposedOp, known_product, position};
-use crate::graph::{BatchNormalizationOp, LayerNormalizationOp, ReduceL1Op, ReduceL2Op, ReduceMeanOp};
+use crate::graph::{
+    BatchNormalizationOp, LayerNormalizationOp, ReduceL1Op, ReduceL2Op, ReduceMeanOp, RmsNormalizationOp,
+};
 use gradus_ir::{DYNAMIC, Module, Op, OpDecl, Refusal, Type, Value};
 use gradus_reference_kernels::shape::reduction_axes;
 
@@ -12,13 +14,95 @@ pub(super) fn folds_into_others(m: &Module, op: Op) -> bool {
     let ty = m.value_type(norm.x(m));
     let is_narrow = [Type::F32, Type::BF16].contains(&m.ctx.element_type(ty));
     let parameters = [norm.scale(m), norm.b(m), norm.input_mean(m), norm.input_var(m)];
-    is_narrow && m.ctx.static_shape(ty).is_some() && parameters.iter().all(|&v| m.constant(v).is_some())
+    let trains = m.args(op).is_some_and(|args| args.flag("training_mode"));
+    !trains && is_narrow && m.ctx.static_shape(ty).is_some() && parameters.iter().all(|&v| m.constant(v).is_some())
+}
+
+/// Whether an op is a normalization of f32 without statistics as results, which is as simple as others.
+pub(super) fn is_basic(m: &Module, op: Op) -> bool {
+    m.is_one_of(op, &[LayerNormalizationOp::INFO, RmsNormalizationOp::INFO])
+        && m.ctx.element_type(m.value_type(m.operands(op)[0])) == Type::F32
+        && m.results(op).skip(1).all(|statistic| m.is_unused(statistic))
+}
+
+/// Emits a layer normalization of narrow floats in f32, or one of f64, or with statistics, by reductions.
+pub(super) fn layer(c: &mut ComposedOp<'_, '_>) -> Result<Vec<Value>, Refusal> {
+    let (x, scale, bias) = (c.operand("x")?, c.operand("scale")?, c.optional("b"));
+    let (epsilon, axis, rank) = (c.float("epsilon")?, c.int("axis")?, c.shape(x)?.len());
+    let first = position(axis, rank)?;
+    let [x, scale, bias] = c.widened([x, scale, bias.unwrap_or(scale)])?;
+    let m = c.e.module();
+    let has_statistics = m.results(c.op).skip(1).any(|statistic| !m.is_unused(statistic));
+    let bias = c.optional("b").map(|_| bias);
+    if !has_statistics && c.e.elem == Type::F32 {
+        let attrs = ["axis", "epsilon"].map(|name| (name, c.attr(name)));
+        return Ok(vec![c.e.op(LayerNormalizationOp::INFO, x, &[Some(scale), bias], &attrs)]);
+    }
+    let axes: Vec<usize> = (first..rank).collect();
+    let mean = c.e.reduce(ReduceMeanOp::INFO, x, &axes);
+    let (difference, variance) = centered(c, x, &axes);
+    let inverse = inverse_root(c, variance, epsilon);
+    let normalized = c.e.mul(difference, inverse);
+    let scaled = c.e.mul(normalized, scale);
+    let y = bias.map_or(scaled, |bias| c.e.add(scaled, bias));
+    Ok(vec![y, mean, inverse])
+}
+
+/// Emits an RMS normalization of narrow floats in f32, or one of f64 by reductions.
+pub(super) fn rms(c: &mut ComposedOp<'_, '_>) -> Result<Vec<Value>, Refusal> {
+    let (x, scale) = (c.operand("x")?, c.operand("scale")?);
+    let (epsilon, axis, rank) = (c.float("epsilon")?, c.int("axis")?, c.shape(x)?.len());
+    let first = position(axis, rank)?;
+    let [x, scale] = c.widened([x, scale])?;
+    if c.e.elem == Type::F32 {
+        let attrs = ["axis", "epsilon"].map(|name| (name, c.attr(name)));
+        return Ok(vec![c.e.op(RmsNormalizationOp::INFO, x, &[Some(scale)], &attrs)]);
+    }
+    let square = c.e.mul(x, x);
+    let mean = c.e.reduce(ReduceMeanOp::INFO, square, &(first..rank).collect::<Vec<_>>());
+    let inverse = inverse_root(c, mean, epsilon);
+    let normalized = c.e.mul(x, inverse);
+    Ok(vec![c.e.mul(normalized, scale)])
+}
+
+/// Emits `1 / sqrt(x + epsilon)`.
+fn inverse_root(c: &mut ComposedOp<'_, '_>, x: Value, epsilon: f64) -> Value {
+    let (epsilon, one) = (c.e.number(epsilon), c.e.number(1.0));
+    let sum = c.e.add(x, epsilon);
+    let root = c.e.sqrt(sum);
+    c.e.div(one, root)
+}
+
+/// Emits a batch normalization with the statistics of the batch, and the running ones, of which those of the batch become a part.
+fn trained(c: &mut ComposedOp<'_, '_>) -> Result<Vec<Value>, Refusal> {
+    let (x, epsilon, momentum) = (c.operand("x")?, c.float("epsilon")?, c.float("momentum")?);
+    let rank = c.shape(x)?.len();
+    if rank < 2 {
+        return Err(Refusal::of(x, "a tensor without channels"));
+    }
+    let [scale, bias] = [c.operand("scale")?, c.operand("b")?];
+    let running = [c.operand("input_mean")?, c.operand("input_var")?];
+    let [x, scale, bias, old_mean, old_variance] = c.widened([x, scale, bias, running[0], running[1]])?;
+    let axes: Vec<usize> = (0..rank).filter(|&axis| axis != 1).collect();
+    let mean = c.e.reduce(ReduceMeanOp::INFO, x, &axes);
+    let (difference, variance) = centered(c, x, &axes);
+    let inverse = inverse_root(c, variance, epsilon);
+    let normalized = c.e.mul(difference, inverse);
+    let y = per_channel(c, normalized, rank, [scale, bias]);
+    let axes: Vec<i64> = axes.into_iter().map(|axis| axis as i64).collect();
+    let mut updated = |old: Value, new: Value| {
+        let (kept, added) = (c.e.number(momentum), c.e.number(1.0 - momentum));
+        let new = c.e.squeeze(new, &axes);
+        let (old, new) = (c.e.mul(old, kept), c.e.mul(new, added));
+        c.e.add(old, new)
+    };
+    Ok(vec![y, updated(old_mean, mean), updated(old_variance, variance)])
 }
 
 /// Emits `x * factor + (bias - mean * factor)`, where the factor is `scale / sqrt(variance + epsilon)`.
 pub(super) fn batch(c: &mut ComposedOp<'_, '_>) -> Result<Vec<Value>, Refusal> {
     if c.flag("training_mode") {
-        return Err(Refusal::of_attr("training_mode", "statistics of the batch"));
+        return trained(c);
     }
     let (x, epsilon) = (c.operand("x")?, c.float("epsilon")?);
     let rank = c.shape(x)?.len();
