@@ -137,7 +137,11 @@ pub fn det(x: &Tensor) -> KernelResult {
         return Err(format!("the determinant of {x:?}").into());
     }
     let (mut data, count) = (x.to_f64(), checked_elements(batch)?);
-    let out = if n == 0 { vec![1.0; count] } else { data.chunks_exact_mut(n * n).map(|matrix| matrix_det(matrix, n)).collect() };
+    let out = if n == 0 {
+        vec![1.0; count]
+    } else {
+        data.chunks_exact_mut(n * n).map(|matrix| matrix_det(matrix, n)).collect()
+    };
     Ok(from_f64s(x.dtype(), batch, out))
 }
 

@@ -81,7 +81,8 @@ pub(super) fn roi_align(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
             workers.try_share(threads, regions, |((region, &image), out)| {
                 let image = usize::try_from(image).ok().filter(|&image| image < batch);
                 let image = image.ok_or_else(|| Trap::unsupported("a region of an image that does not exist"))?;
-                let samples = RoiBins::new(region, [height, width], &attrs).map_err(|why| Trap::unsupported(why.to_string()))?;
+                let samples =
+                    RoiBins::new(region, [height, width], &attrs).map_err(|why| Trap::unsupported(why.to_string()))?;
                 for (channel, out) in out.chunks_exact_mut(bins).enumerate() {
                     let image = &x[(image * channels + channel) * area..][..area];
                     out.iter_mut().enumerate().for_each(|(i, y)| *y = pooled(image, samples.samples(i), attrs.max));

@@ -102,9 +102,8 @@ impl PlanePool {
     ) -> Result<(), KernelError> {
         let of_plane = self.rows.len() * self.outputs;
         let planes = out.len() / of_plane;
-        let has_factors = scale.is_none_or(|scale| {
-            scale.rows.len() == self.rows.len() && scale.columns.len() >= self.outputs + MAX_LANES
-        });
+        let has_factors = scale
+            .is_none_or(|scale| scale.rows.len() == self.rows.len() && scale.columns.len() >= self.outputs + MAX_LANES);
         if planes * of_plane != out.len() || planes.checked_mul(self.elements) != Some(x.len()) || !has_factors {
             return Err(format!("{} elements are not whole planes of {}", x.len(), self.elements).into());
         }

@@ -1,13 +1,16 @@
 //! Pools and depthwise convolutions compared with their definition.
 
 use super::{
-    ByteWindows, PlaneAxis, PlaneFilters, PlaneShape, PlaneSums, Planes, WindowReduction, WindowTable, Windows,
+    ByteWindows, PlaneAxis, PlaneFilters, PlanePool, PlaneShape, PlaneSums, Planes, PoolScale, WindowReduction,
+    WindowTable, Windows,
 };
 use crate::gemm::bytes::{IntegerOutput, Scales};
 use crate::vector::Isa;
 use crate::workers::Workers;
 use crate::{ElementwiseEpilogue, KernelError};
+use gradus_ir::Tensor;
 use gradus_networks::layout::AddressTable;
+use gradus_reference_kernels::shape::WindowAttrs;
 use half::bf16;
 
 /// A deterministic pseudo-random sequence.
@@ -382,4 +385,45 @@ fn plane_sums_are_as_defined() {
     let far = PlaneAxis { taps: 3, dilation: 1 << 20, ..PlaneAxis::ONE };
     assert!(PlaneFilters::new(far, PlaneAxis::ONE, [1, 1], &[1.0; 3]).is_none());
     assert!(PlaneFilters::new(PlaneAxis::ONE, PlaneAxis::ONE, [2, 3], &[1.0; 5]).is_none());
+}
+
+/// Pools of images of one to three dimensions, of widths around those of vectors, on all vector extensions.
+#[test]
+fn plane_pools_are_as_defined() {
+    let (mut numbers, threads) = (Numbers(13), Workers::new(3).expect("there are threads"));
+    for case in 0..if cfg!(debug_assertions) { 200 } else { 1500 } {
+        let rank = 1 + numbers.next(3);
+        let mut list = |below: usize, from: i64| (0..rank).map(|_| numbers.next(below) as i64 + from).collect();
+        let (kernel_shape, strides, dilations): (Vec<i64>, Vec<i64>, Vec<i64>) = (list(4, 1), list(4, 1), list(2, 1));
+        let pads = kernel_shape.iter().map(|&taps| numbers.next(taps as usize) as i64).collect::<Vec<_>>().repeat(2);
+        let attrs =
+            WindowAttrs { strides, dilations, pads, ceil_mode: case % 3 == 0, kernel_shape, ..WindowAttrs::default() };
+        let least = |axis: usize| ((attrs.kernel_shape[axis] - 1) * attrs.dilations[axis] + 1) as usize;
+        let image: Vec<usize> =
+            (0..rank).map(|i| least(i) + numbers.next(if i + 1 == rank { 70 } else { 5 })).collect();
+        let shape = [&[1 + numbers.next(2), 1 + numbers.next(3)], &image[..]].concat();
+        let mut a = numbers.floats(shape.iter().product(), 17);
+        if case % 7 == 0 {
+            a[0] = f32::NAN;
+        }
+        let kernel: Vec<usize> = attrs.kernel_shape.iter().map(|&taps| taps as usize).collect();
+        let window = attrs.resolve(&image, &kernel).expect("windows are in the image");
+        let (pool, x) = (PlanePool::new(&window).expect("it is small"), Tensor::from_vec(&shape, a.clone()));
+        let with_padding = case % 2 == 0;
+        let [maxima, _] = gradus_reference_kernels::max_pool(&x, &attrs, false).expect("it can be computed");
+        let means = gradus_reference_kernels::average_pool(&x, &attrs, with_padding).expect("it can be computed");
+        let scale = PoolScale::of_means(&window, with_padding);
+        for isa in [Isa::Portable, Isa::Neon, Isa::Avx2, Isa::Avx512].into_iter().filter(|isa| isa.is_supported()) {
+            let mut have = vec![f32::MAX; maxima.len()];
+            pool.compute(isa, &threads, &a, None, &mut have).expect("it can be computed");
+            let same = |(have, want): (&f32, &f32)| have == want || have.is_nan() && want.is_nan();
+            assert!(have.iter().zip(&*maxima.as_slice::<f32>()).all(same), "{isa:?} {case}: {window:?}");
+            let Some(scale) = &scale else { continue };
+            pool.compute(isa, &threads, &a, Some(scale), &mut have).expect("it can be computed");
+            let near =
+                |(have, want): (&f32, &f32)| (have - want).abs() <= 1e-5 * 17.0 || have.is_nan() && want.is_nan();
+            assert!(have.iter().zip(&*means.as_slice::<f32>()).all(near), "{isa:?} {case}: {window:?}");
+        }
+        assert!(pool.compute(Isa::Portable, &threads, &a, None, &mut vec![0.0; maxima.len() + 1]).is_err());
+    }
 }

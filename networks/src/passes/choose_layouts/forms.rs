@@ -36,12 +36,8 @@ enum FormKind {
 const MAX_COST: u64 = 1 << 48;
 
 /// Ops that read and write images with channels last.
-const LAST: &[&OpInfo] = &[
-    ConvOp::INFO,
-    graph::ConvTransposeOp::INFO,
-    graph::ConvIntegerOp::INFO,
-    graph::QLinearConvOp::INFO,
-];
+const LAST: &[&OpInfo] =
+    &[ConvOp::INFO, graph::ConvTransposeOp::INFO, graph::ConvIntegerOp::INFO, graph::QLinearConvOp::INFO];
 
 /// Pools: ops that read and write images, and have a form for each layout.
 const POOLS: &[&OpInfo] = &[

@@ -37,9 +37,9 @@ pub const INFO: PassInfo = PassInfo {
 
 # Does
 
-Generated code of a sparse convolution reads and writes images with channels first, a dense convolution or pool with channels last. A
-convolution of few channels or filters, or a depthwise one beside sparse ones, has a form for either: with channels first it gets the attribute
-`layout.images`. Elementwise ops and ops that move elements along axes take the layout of their operands; all others need channels first.
+Generated code of a sparse convolution reads and writes images with channels first, a dense convolution with channels last. A pool, a
+convolution of few channels or filters, and a depthwise one beside sparse ones or alone have a form for either: with channels first they get the
+attribute `layout.images`. Elementwise ops and ops that move elements along axes take the layout of their operands; all others need channels first.
 
 The pass assigns a layout to each op, and with it the form of each convolution whose filters are mostly zeros, `sparse.conv` or
 `graph.conv`, at the least sum of the costs of ops and of the layout changes of values. A value is changed once for all of its readers. With
@@ -48,7 +48,7 @@ two layouts the optimum is a minimum cut. Where a value is changed before ops wi
 
 # Refuses
 
-A block is unchanged unless a convolution on floats has filters that are mostly zeros, or costs less with channels first.
+A block without an op that has a form for either layout is unchanged.
 
 # Cost
 

@@ -38,8 +38,25 @@ func.func @changed_once(%x: tensor<1x16x40x40xf32>, %y: tensor<1x16x40x40xf32>) 
 // Without filters that are mostly zeros, and with many channels, everything stays.
 func.func @dense(%x: tensor<1x32x40x40xf32>) -> tensor<1x32x40x40xf32> {
   %d = graph.constant dense<0.5> : tensor<32x1x3x3xf32>
+  %w = graph.constant dense<0.5> : tensor<32x32x1x1xf32>
+  %0 = graph.conv %x, %d {group = 32 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x32x40x40xf32>, tensor<32x1x3x3xf32>) -> tensor<1x32x40x40xf32>
+  %1 = graph.conv %0, %w : (tensor<1x32x40x40xf32>, tensor<32x32x1x1xf32>) -> tensor<1x32x40x40xf32>
+  return %1 : tensor<1x32x40x40xf32>
+}
+// A depthwise convolution that stands alone would change the layout of its image and of its result.
+func.func @alone(%x: tensor<1x32x40x40xf32>) -> tensor<1x32x40x40xf32> {
+  %d = graph.constant dense<0.5> : tensor<32x1x3x3xf32>
   %0 = graph.conv %x, %d {group = 32 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x32x40x40xf32>, tensor<32x1x3x3xf32>) -> tensor<1x32x40x40xf32>
   return %0 : tensor<1x32x40x40xf32>
+}
+// A pool keeps the layout of its image, unless it stands between convolutions with channels last.
+func.func @pools(%x: tensor<1x32x40x40xf32>) -> tensor<1x32x10x10xf32> {
+  %w = graph.constant dense<0.5> : tensor<32x32x3x3xf32>
+  %0 = graph.average_pool %x {kernel_shape = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x32x40x40xf32>) -> tensor<1x32x20x20xf32>
+  %1 = graph.conv %0, %w {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x32x20x20xf32>, tensor<32x32x3x3xf32>) -> tensor<1x32x20x20xf32>
+  %2 = graph.max_pool %1 {kernel_shape = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x32x20x20xf32>) -> tensor<1x32x10x10xf32>
+  %3 = graph.conv %2, %w {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x32x10x10xf32>, tensor<32x32x3x3xf32>) -> tensor<1x32x10x10xf32>
+  return %3 : tensor<1x32x10x10xf32>
 }
 // A few channels do not fill a vector.
 func.func @few_channels(%x: tensor<1x8x40x40xf32>) -> tensor<1x8x40x40xf32> {
