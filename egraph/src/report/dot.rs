@@ -1,6 +1,6 @@
 //! The e-graph in Graphviz's language: classes as boxes of nodes, chosen nodes filled.
 
-use super::{ClassReport, Report, terms::label};
+use super::{ClassReport, Report, terms::label, text::priced};
 use std::fmt::Write as _;
 
 /// Returns all classes of several functions in one graph.
@@ -21,7 +21,8 @@ pub fn dot(reports: &[Report]) -> String {
 
 /// Returns the title of a function's picture.
 pub(super) fn title(report: &Report) -> String {
-    format!("{}: cost {}, then {}; {}", report.function, report.before, report.after, report.end)
+    let [before, after] = [report.before, report.after].map(priced);
+    format!("{}: cost {before}, then {after}; {}", report.function, report.end)
 }
 
 /// Returns the caption of a class.

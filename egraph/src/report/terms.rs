@@ -3,7 +3,7 @@
 use super::{NodeId, Report, Term, TermKind, Terms};
 use crate::graph::{Key, Node};
 use crate::program::Program;
-use gradus_ir::{Attr, Op, OpName, ValueNames};
+use gradus_ir::{Attr, AttrText, Op, OpName, ValueNames};
 use std::fmt::Write as _;
 
 /// Adds nodes with their operands, transitively.
@@ -37,7 +37,7 @@ fn term(program: &Program<'_>, names: &ValueNames, node: &Node) -> Term {
                 op: m.ctx.op_name_text(name).to_owned(),
                 properties: m.ctx.display_attr(props),
                 attributes: m.ctx.display_attr(attrs),
-                shown: constant.map_or_else(|| unusual(program, name, props), |attr| m.ctx.display_attr(attr)),
+                shown: constant.map_or_else(|| form(program, name, props), |attr| m.ctx.display_attr(attr)),
                 constant: constant.is_some(),
                 commutative: node.commutative,
             }
@@ -59,17 +59,26 @@ fn constant(program: &Program<'_>, op: Op) -> Option<Attr> {
     is_leaf.then(|| m.constant(m.result(op, 0))).flatten()
 }
 
-/// Returns the non-default attributes.
-fn unusual(program: &Program<'_>, name: OpName, props: Attr) -> String {
+/// Returns the words and the other non-default attributes of an op: ` unrolled {axis = 1 : i64}`.
+fn form(program: &Program<'_>, name: OpName, props: Attr) -> String {
     let ctx = &program.m.ctx;
     let specs = ctx.op_info(name).map_or(&[][..], |info| info.attrs);
-    let usual = |key: &str, attr: Attr| {
-        specs.iter().any(|s| s.name == key && s.default.is_some_and(|text| ctx.default_attr(text) == attr))
-    };
-    let entries = ctx.dict_entries(props).iter().filter(|(key, attr)| !usual(ctx.text(*key), *attr));
-    let texts: Vec<String> =
-        entries.map(|(key, attr)| format!("{} = {}", ctx.text(*key), ctx.display_attr(*attr))).collect();
-    if texts.is_empty() { String::new() } else { format!("{{{}}}", texts.join(", ")) }
+    let (mut words, mut others) = (String::new(), Vec::new());
+    for (key, attr) in ctx.dict_entries(props).iter().map(|&(key, attr)| (ctx.text(key), attr)) {
+        let spec = specs.iter().find(|spec| spec.name == key);
+        if spec.and_then(|spec| spec.default).is_some_and(|text| ctx.default_attr(text) == attr) {
+            continue;
+        }
+        let word = match spec.map(|spec| &spec.kind.text) {
+            Some(AttrText::Cases(_, cases)) => cases.iter().find(|case| ctx.as_int(attr) == Some(case.1)),
+            _ => None,
+        };
+        match word {
+            Some((word, _)) => words += &format!(" {word}"),
+            None => others.push(format!("{key} = {}", ctx.display_attr(attr))),
+        }
+    }
+    if others.is_empty() { words } else { format!("{words} {{{}}}", others.join(", ")) }
 }
 
 /// Maximum length of printed attributes.
@@ -89,7 +98,7 @@ pub fn show_with(terms: &Terms, id: NodeId, operands: &[NodeId], levels: u32) ->
         TermKind::Op { shown, constant: true, .. } => return number(term, shown),
         TermKind::Result(i) => return format!("{}#{i}", show(terms, operands[0], levels)),
         _ if levels == 0 => return term.name.clone().unwrap_or_else(|| format!("#{id}")),
-        TermKind::Op { op, shown, .. } => format!("{}{}", short(op), cut(shown)),
+        TermKind::Op { op, shown, .. } => format!("{op}{}", cut(shown)),
     };
     let mut operands = operands.to_vec();
     if matches!(term.kind, TermKind::Op { commutative: true, .. }) {
@@ -102,11 +111,6 @@ pub fn show_with(terms: &Terms, id: NodeId, operands: &[NodeId], levels: u32) ->
 
 fn is_constant(terms: &Terms, id: NodeId) -> bool {
     terms.get(&id).is_some_and(|term| matches!(term.kind, TermKind::Op { constant: true, .. }))
-}
-
-/// Returns an op name without its dialect, as in rules.
-pub fn short(op: &str) -> &str {
-    op.split_once('.').map_or(op, |(_, name)| name)
 }
 
 /// Formats a constant: by value, or if that is long by name or type.
@@ -128,7 +132,7 @@ fn cut(text: &str) -> String {
 pub fn label(report: &Report, id: NodeId) -> String {
     match report.terms.get(&id).map(|term| &term.kind) {
         Some(TermKind::Op { shown, constant: true, .. }) => number(&report.terms[&id], shown),
-        Some(TermKind::Op { op, shown, .. }) => format!("{}{}", short(op), cut(shown)),
+        Some(TermKind::Op { op, shown, .. }) => format!("{op}{}", cut(shown)),
         Some(TermKind::Result(i)) => format!("result {i}"),
         Some(TermKind::Leaf) => show(&report.terms, id, 0),
         None => format!("#{id}"),

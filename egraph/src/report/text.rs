@@ -1,6 +1,7 @@
 //! Reports as text.
 
 use super::{Choice, Report, Step, Whole, terms::show, terms::show_with};
+use gradus_cost::NEVER;
 use std::fmt::Write as _;
 
 /// Number of levels of operands that are printed.
@@ -19,6 +20,7 @@ fn one(report: &Report) -> String {
         Some(bound) => format!(", and none costs less than {bound}"),
         None => String::new(),
     };
+    let [before, after] = [*before, *after].map(priced);
     let mut out = format!("{function}: {end}\n  cost ({target}): {before} before, {after} chosen{bound}\n");
     if !report.changed {
         out.push_str("  it stays as it was\n");
@@ -39,6 +41,11 @@ fn one(report: &Report) -> String {
     }
     report.choices.iter().for_each(|choice| candidates(report, choice, &mut out));
     out
+}
+
+/// Formats a cost; one that includes that of an op which the target cannot run is none.
+pub(super) fn priced(cost: u64) -> String {
+    if cost >= NEVER { "cannot run".to_owned() } else { cost.to_string() }
 }
 
 fn iterations(report: &Report, out: &mut String) {
@@ -77,8 +84,8 @@ fn candidates(report: &Report, choice: &Choice, out: &mut String) {
     };
     for candidate in &choice.candidates {
         let (mark, why) = match candidate.whole {
-            Whole::Chosen => ("->", report.after.to_string()),
-            Whole::Cost(cost) => ("", cost.to_string()),
+            Whole::Chosen => ("->", priced(report.after)),
+            Whole::Cost(cost) => ("", priced(cost)),
             Whole::Unknown => ("", "not counted".to_owned()),
             Whole::Itself => ("", "made of itself".to_owned()),
         };

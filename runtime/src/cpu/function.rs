@@ -158,9 +158,9 @@ functions! {
 
 /// The functions that are approximated; the others give the bits of the reference kernels.
 #[rustfmt::skip]
-const APPROXIMATE: [&str; 24] = [
+const APPROXIMATE: [&str; 25] = [
     "Exp", "Sigmoid", "Tanh", "Swish", "Log", "Erf", "Gelu", "Softplus", "Mish", "Elu", "Selu", "Sin", "Cos", "Pow", "Tan", "Asin", "Acos",
-    "Atan", "Sinh", "Cosh", "Asinh", "Acosh", "Atanh", "Celu",
+    "Atan", "Sinh", "Cosh", "Asinh", "Acosh", "Atanh", "Celu", "HardSwish",
 ];
 
 /// Returns the ops that apply an elementwise function.

@@ -18,8 +18,8 @@ rewrite.rule @wrong {
   replace %product
 }
 // expected-error@+3 {{rules make 10 : i32 equal to 15 : i32; one of 'right', 'wrong' is wrong}}
-// expected-note@+2 {{by rule 'right': addi(5 : i32, 5 : i32) = 10 : i32}}
-// expected-note@+1 {{by rule 'wrong': addi(5 : i32, 5 : i32) = 15 : i32}}
+// expected-note@+2 {{by rule 'right': arith.addi(5 : i32, 5 : i32) = 10 : i32}}
+// expected-note@+1 {{by rule 'wrong': arith.addi(5 : i32, 5 : i32) = 15 : i32}}
 func.func @double() -> i32 {
   %c5 = arith.constant 5 : i32
   %0 = arith.addi %c5, %c5 : i32
@@ -38,8 +38,8 @@ rewrite.rule @sum_is_difference {
   replace %difference
 }
 // expected-error@+3 {{rule 'sum_is_difference' makes -2 : i32 equal to 2 : i32}}
-// expected-note@+2 {{by rule 'sum_is_difference': addi(5 : i32, 3 : i32) = -2 : i32}}
-// expected-note@+1 {{by rule 'sum_is_difference': addi(5 : i32, 3 : i32) = 2 : i32}}
+// expected-note@+2 {{by rule 'sum_is_difference': arith.addi(5 : i32, 3 : i32) = -2 : i32}}
+// expected-note@+1 {{by rule 'sum_is_difference': arith.addi(5 : i32, 3 : i32) = 2 : i32}}
 func.func @alone(%a: i32) -> i32 {
   %c5 = arith.constant 5 : i32
   %c3 = arith.constant 3 : i32
