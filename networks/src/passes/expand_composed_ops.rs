@@ -11,6 +11,7 @@ mod reduce;
 mod rotary;
 mod state;
 mod tensor_emitter;
+mod transposed;
 
 use crate::graph;
 use gradus_ir::pass::{FloatChange, Rewrites};
@@ -57,6 +58,7 @@ pub const INFO: PassInfo = PassInfo {
 | `graph.rotary_embedding` | slices, products, sums and a concatenation |
 | `graph.causal_conv_with_state` | a concatenation with the past positions, `graph.conv`, `graph.swish`, and a slice |
 | `graph.center_crop_pad` with a constant shape | slices and paddings |
+| `graph.conv_transpose` with constant filters and strides of 1 | `graph.conv` with the taps in reverse |
 
 Floats narrower than 32 bits are converted to f32 where the op is rounded once and its replacement several times. A batch normalization of f32
 or bf16 with constants stays for the rules that fold it into convolutions, and an op whose operands are all constant, which folds.
@@ -103,6 +105,7 @@ const EXPANSIONS: &[(&OpInfo, Expansion)] = &[
     (graph::RotaryEmbeddingOp::INFO, rotary::embedding),
     (graph::CausalConvWithStateOp::INFO, state::causal_convolution),
     (graph::CenterCropPadOp::INFO, crop::center),
+    (graph::ConvTransposeOp::INFO, transposed::convolution),
 ];
 
 struct ExpandComposedOps;
@@ -115,7 +118,7 @@ impl Pass for ExpandComposedOps {
                 continue;
             };
             let is_constant = m.operands(op).iter().all(|&value| m.constant(value).is_some());
-            if is_constant || norm::folds_into_others(m, op) || norm::is_basic(m, op) {
+            if is_constant || norm::folds_into_others(m, op) || norm::is_basic(m, op) || transposed::stays(m, op) {
                 continue;
             }
             let replaced = replace_by(m, op, |e| {
