@@ -43,7 +43,7 @@ fn one(report: &Report) -> String {
     out
 }
 
-/// Formats a cost; one that includes that of an op which the target cannot run is none.
+/// Formats a cost, or says that the target cannot run an op.
 pub(super) fn priced(cost: u64) -> String {
     if cost >= NEVER { "cannot run".to_owned() } else { cost.to_string() }
 }

@@ -321,8 +321,8 @@ const DIRECT: &[&OpInfo] = &[
     graph::UniqueOp::INFO,
 ];
 
-/// Whether the semantics of an op take about as long as a kernel: it is in the list of such ops, it applies a function to elements of f64, or no
-/// operand or result has elements.
+/// Whether the semantics of an op take about as long as a kernel: for the ops of the list, functions of elements of f64, and ops without
+/// elements.
 fn is_direct(m: &Module, op: Op) -> bool {
     let Some(args) = m.args(op) else { return false };
     let is_empty = |ty: &Type| extents(m, *ty).is_some_and(|extents| extents.contains(&0));
