@@ -403,9 +403,12 @@ fn reports_and_pictures_are_written() {
     assert_eq!(behind_json(&json).map(str::trim), Ok(""), "{json}");
     assert_eq!(json.matches("\"function\": ").count(), 4, "{json}");
     assert_eq!(dot.matches('{').count(), dot.matches('}').count(), "{dot}");
-    assert!(dot.starts_with("digraph") && dot.contains("label=\"muli\", style=filled"), "{dot}");
+    assert!(dot.starts_with("digraph") && dot.contains("label=\"arith.muli\", style=filled"), "{dot}");
     let [text, svg] = written("a.txt", "a.svg");
-    assert!(text.contains("1. common_factor: addi(muli(%arg0, %arg1), muli(%arg0, %arg2)) = "), "{text}");
+    assert!(
+        text.contains("1. common_factor: arith.addi(arith.muli(%arg0, %arg1), arith.muli(%arg0, %arg2)) = "),
+        "{text}"
+    );
     assert_eq!(svg.matches("<g ").count(), svg.matches("</g>").count(), "{svg}");
     assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n") && svg.contains("palegreen"), "{svg}");
     assert_eq!(written("b.json", "b.dot"), [json, dot]);

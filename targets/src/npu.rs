@@ -23,7 +23,8 @@ pub const TARGET: Target = Target {
         approx: true,
         ..CostModel::DEFAULT
     },
-    pipeline: "builtin.module(convert-qdq-to-integer{products=true},canonicalize,convert-graph-to-npu{target=npu},canonicalize,cse)",
+    pipeline: "builtin.module(convert-qdq-to-integer{products=true},canonicalize,flatten-elementwise,canonicalize,\
+               convert-graph-to-npu{target=npu},canonicalize,cse)",
     load: Some(load),
     listing: Some(listing),
     picture: Some(picture),

@@ -10,7 +10,7 @@ mod pool;
 mod reduce;
 mod rotary;
 mod state;
-mod tensor_emitter;
+pub(super) mod tensor_emitter;
 mod transposed;
 
 use crate::graph;

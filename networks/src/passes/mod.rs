@@ -6,6 +6,7 @@ mod by_patterns;
 mod choose_layouts;
 mod divide_images;
 mod expand_composed_ops;
+mod flatten_elementwise;
 mod fold_packs;
 mod fold_shuffles;
 mod fuse_attention;
@@ -20,6 +21,7 @@ pub const PASSES: &[&PassInfo] = &[
     &choose_layouts::INFO,
     &divide_images::INFO,
     &expand_composed_ops::INFO,
+    &flatten_elementwise::INFO,
     &fold_packs::INFO,
     &fold_shuffles::INFO,
     &fuse_attention::INFO,

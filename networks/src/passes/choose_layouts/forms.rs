@@ -118,9 +118,11 @@ fn other_form(m: &mut Module, op: Op, info: &OpInfo) -> Option<Op> {
     Builder::before(m, op).try_create(state).ok()
 }
 
-/// Returns the attribute for channels first of a pool of static shape without positions.
+/// Returns the attribute for channels first of a pool of static shape without positions, on floats of at most 32 bits.
 fn static_pool(m: &Module, op: Op) -> Option<Attr> {
-    let extents = m.ctx.static_shape(m.value_type(m.operands(op)[0])).filter(|_| m.num_results(op) == 1)?;
+    let ty = m.value_type(m.operands(op)[0]);
+    let is_float = matches!(m.ctx.dtype(m.ctx.element_type(ty)), Some(DType::F32 | DType::F16 | DType::BF16));
+    let extents = m.ctx.static_shape(ty).filter(|_| is_float && m.num_results(op) == 1)?;
     Some(plane_letters(extents.len())?.parse::<TiledLayout>().ok()?.to_attr(&m.ctx))
 }
 

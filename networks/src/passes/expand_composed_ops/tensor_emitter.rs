@@ -13,20 +13,20 @@ use std::sync::Arc;
 
 /// Emits tensor ops in sequence. The first op whose types cannot be inferred stops it: from then on it emits nothing and returns
 /// operands instead of results, until [`TensorEmitter::status`] is asked.
-pub(super) struct TensorEmitter<'m> {
+pub(in crate::passes) struct TensorEmitter<'m> {
     /// The insertion point.
     b: Builder<'m>,
     /// The location of all ops.
     loc: Loc,
     /// The element type of numbers that are constant.
-    pub(super) elem: Type,
+    pub(in crate::passes) elem: Type,
     has_failed: bool,
 }
 
 macro_rules! emit {
     ($($(#[$doc:meta])* $name:ident($first:ident $(, $more:ident)*) $Op:ident;)*) => { $(
         $(#[$doc])*
-        pub(super) fn $name(&mut self, $first: Value $(, $more: Value)*) -> Value {
+        pub(in crate::passes) fn $name(&mut self, $first: Value $(, $more: Value)*) -> Value {
             self.op($Op::INFO, $first, &[$(Some($more)),*], &[])
         }
     )* };
@@ -39,32 +39,32 @@ impl<'m> TensorEmitter<'m> {
     }
 
     /// Returns the module.
-    pub(super) fn module(&self) -> &Module {
+    pub(in crate::passes) fn module(&self) -> &Module {
         self.b.module
     }
 
     /// Returns the context.
-    pub(super) fn ctx(&self) -> Arc<Context> {
+    pub(in crate::passes) fn ctx(&self) -> Arc<Context> {
         self.b.module.ctx.clone()
     }
 
     /// Returns the extents of a ranked tensor.
-    pub(super) fn shape(&self, value: Value) -> Option<&[i64]> {
+    pub(in crate::passes) fn shape(&self, value: Value) -> Option<&[i64]> {
         self.module().ctx.shape(self.module().value_type(value))
     }
 
     /// Returns the element type of a tensor.
-    pub(super) fn elem_of(&self, value: Value) -> Type {
+    pub(in crate::passes) fn elem_of(&self, value: Value) -> Type {
         self.module().ctx.element_type(self.module().value_type(value))
     }
 
     /// Refuses if the types of an op could not be inferred.
-    pub(super) fn status(&self) -> Result<(), Refusal> {
+    pub(in crate::passes) fn status(&self) -> Result<(), Refusal> {
         if self.has_failed { Err("a replacement whose types do not fit each other".into()) } else { Ok(()) }
     }
 
     /// Emits an op of one result whose operand groups have at most one value each: `first`, then those of `more`.
-    pub(super) fn op(
+    pub(in crate::passes) fn op(
         &mut self,
         info: &OpInfo,
         first: Value,
@@ -80,7 +80,7 @@ impl<'m> TensorEmitter<'m> {
     }
 
     /// Emits an op of one result and one group of operands.
-    pub(super) fn variadic(
+    pub(in crate::passes) fn variadic(
         &mut self,
         info: &OpInfo,
         first: Value,
@@ -125,7 +125,7 @@ impl<'m> TensorEmitter<'m> {
     }
 
     /// Emits a constant.
-    pub(super) fn constant(&mut self, tensor: &Tensor) -> Value {
+    pub(in crate::passes) fn constant(&mut self, tensor: &Tensor) -> Value {
         let ctx = self.ctx();
         let shape: Vec<i64> = tensor.shape().iter().map(|&n| n as i64).collect();
         let ty = ctx.tensor_type(&shape, ctx.dtype_type(tensor.dtype()));
@@ -134,18 +134,18 @@ impl<'m> TensorEmitter<'m> {
     }
 
     /// Emits a list of integers.
-    pub(super) fn list(&mut self, ints: &[i64]) -> Value {
+    pub(in crate::passes) fn list(&mut self, ints: &[i64]) -> Value {
         self.constant(&Tensor::from_vec(&[ints.len()], ints.to_vec()))
     }
 
     /// Emits a constant of numbers, rounded to the element type.
-    pub(super) fn numbers(&mut self, shape: &[usize], values: Vec<f64>) -> Value {
+    pub(in crate::passes) fn numbers(&mut self, shape: &[usize], values: Vec<f64>) -> Value {
         let dtype = self.module().ctx.dtype(self.elem).unwrap_or(DType::F32);
         self.constant(&floats_to_tensor(dtype, shape, values))
     }
 
     /// Emits a tensor of equal numbers.
-    pub(super) fn filled(&mut self, shape: &[i64], value: f64) -> Value {
+    pub(in crate::passes) fn filled(&mut self, shape: &[i64], value: f64) -> Value {
         let ctx = self.ctx();
         let ty = ctx.tensor_type(shape, self.elem);
         let one = floats_to_tensor(ctx.dtype(self.elem).unwrap_or(DType::F32), &[1], vec![value]);
@@ -154,48 +154,48 @@ impl<'m> TensorEmitter<'m> {
     }
 
     /// Emits a scalar.
-    pub(super) fn number(&mut self, value: f64) -> Value {
+    pub(in crate::passes) fn number(&mut self, value: f64) -> Value {
         self.filled(&[], value)
     }
 
     /// Emits the slice of an axis from index `first` to `end`, exclusive.
-    pub(super) fn slice(&mut self, x: Value, axis: i64, first: i64, end: i64) -> Value {
+    pub(in crate::passes) fn slice(&mut self, x: Value, axis: i64, first: i64, end: i64) -> Value {
         let bounds = [first, end, axis].map(|n| Some(self.list(&[n])));
         self.op(SliceOp::INFO, x, &[&bounds[..], &[None]].concat(), &[])
     }
 
     /// Emits the same of each `step`-th index.
-    pub(super) fn strided_slice(&mut self, x: Value, axis: i64, [first, end]: [i64; 2], step: i64) -> Value {
+    pub(in crate::passes) fn strided_slice(&mut self, x: Value, axis: i64, [first, end]: [i64; 2], step: i64) -> Value {
         let bounds = [first, end, axis, step].map(|n| Some(self.list(&[n])));
         self.op(SliceOp::INFO, x, &bounds, &[])
     }
 
     /// Emits a transposition.
-    pub(super) fn transpose(&mut self, x: Value, perm: &[i64]) -> Value {
+    pub(in crate::passes) fn transpose(&mut self, x: Value, perm: &[i64]) -> Value {
         let perm = self.module().ctx.i64_array_attr(perm);
         self.op(TransposeOp::INFO, x, &[], &[("perm", Some(perm))])
     }
 
     /// Emits a concatenation along an axis. Panics without parts: a caller's bug.
-    pub(super) fn concat(&mut self, parts: &[Value], axis: i64) -> Value {
+    pub(in crate::passes) fn concat(&mut self, parts: &[Value], axis: i64) -> Value {
         let axis = self.module().ctx.int_attr(Type::I64, axis);
         self.variadic(ConcatOp::INFO, parts[0], &parts[1..], &[("axis", Some(axis))])
     }
 
     /// Emits a concatenation along a new axis.
-    pub(super) fn stack(&mut self, parts: &[Value], axis: i64) -> Value {
+    pub(in crate::passes) fn stack(&mut self, parts: &[Value], axis: i64) -> Value {
         let parts: Vec<Value> = parts.iter().map(|&part| self.unsqueeze(part, &[axis])).collect();
         if let [only] = parts[..] { only } else { self.concat(&parts, axis) }
     }
 
     /// Emits the removal of axes of extent 1.
-    pub(super) fn squeeze(&mut self, x: Value, axes: &[i64]) -> Value {
+    pub(in crate::passes) fn squeeze(&mut self, x: Value, axes: &[i64]) -> Value {
         let axes = self.list(axes);
         self.op(SqueezeOp::INFO, x, &[Some(axes)], &[])
     }
 
     /// Emits the insertion of axes of extent 1.
-    pub(super) fn unsqueeze(&mut self, x: Value, axes: &[i64]) -> Value {
+    pub(in crate::passes) fn unsqueeze(&mut self, x: Value, axes: &[i64]) -> Value {
         let axes = self.list(axes);
         self.op(UnsqueezeOp::INFO, x, &[Some(axes)], &[])
     }
@@ -204,7 +204,7 @@ impl<'m> TensorEmitter<'m> {
     ///
     /// # Errors
     /// The new extents cannot be told from the old ones.
-    pub(super) fn reshape(&mut self, x: Value, kept: usize, tail: &[i64]) -> Result<Value, Refusal> {
+    pub(in crate::passes) fn reshape(&mut self, x: Value, kept: usize, tail: &[i64]) -> Result<Value, Refusal> {
         let head = self.shape(x).and_then(|shape| shape.get(..kept)).ok_or("a tensor of unknown rank")?.to_vec();
         let dims = [&head, tail].concat();
         let num_open = |dims: &[i64]| dims.iter().filter(|&&d| d == DYNAMIC).count();
@@ -233,7 +233,7 @@ impl<'m> TensorEmitter<'m> {
     }
 
     /// Emits a reduction along axes, which stay with extent 1; nothing without axes.
-    pub(super) fn reduce(&mut self, info: &OpInfo, x: Value, axes: &[usize]) -> Value {
+    pub(in crate::passes) fn reduce(&mut self, info: &OpInfo, x: Value, axes: &[usize]) -> Value {
         if axes.is_empty() {
             return x;
         }
@@ -243,7 +243,7 @@ impl<'m> TensorEmitter<'m> {
     }
 
     /// Emits the conversion to an element type, unless the tensor has it.
-    pub(super) fn convert(&mut self, x: Value, elem: Type) -> Value {
+    pub(in crate::passes) fn convert(&mut self, x: Value, elem: Type) -> Value {
         if self.elem_of(x) == elem {
             return x;
         }
@@ -264,7 +264,7 @@ impl<'m> TensorEmitter<'m> {
 ///
 /// # Errors
 /// Those of `expand`, and results that it does not replace; the module is then as before.
-pub(super) fn replace_by(
+pub(in crate::passes) fn replace_by(
     m: &mut Module,
     op: Op,
     expand: impl FnOnce(&mut TensorEmitter<'_>) -> Result<Vec<Value>, Refusal>,

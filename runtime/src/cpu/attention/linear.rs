@@ -1,7 +1,7 @@
 //! Linear attention: a state per head, a matrix from keys to values, that each step updates and reads.
 
 use super::super::joint::JointKernel;
-use super::super::narrow::{Narrow, WidenedFloats};
+use super::super::narrow::Narrow;
 use super::super::operands::Operands;
 use super::super::{Prepared, extents};
 use crate::vector::{Loops, MultiplyAdd, run_widest};
@@ -60,9 +60,8 @@ pub(in crate::cpu) fn linear_attention(m: &Module, args: &OpArgs<'_>) -> Option<
     let kernel = JointKernel::new(operands.inputs()?, work, move |workers, data, out| {
         let float = |i: usize| inputs[i].map(|at| kinds[i].floats(data[at]));
         let (query, [k, v, past, decay, beta]) = (kind.floats(data[0]), [0, 1, 2, 3, 4].map(float));
-        let slice = |floats: &Option<WidenedFloats<'_>>| floats.as_deref().unwrap_or_default().to_vec();
-        let all = [slice(&k), slice(&v), slice(&decay), slice(&beta)];
-        let inputs = LinearInputs { query: &query, key: &all[0], value: &all[1], decay: &all[2], beta: &all[3] };
+        let [keys, values, decay, beta] = [&k, &v, &decay, &beta].map(|floats| floats.as_deref().unwrap_or_default());
+        let inputs = LinearInputs { query: &query, key: keys, value: values, decay, beta };
         let mut out = out.iter_mut().map(|out| out.as_deref_mut());
         let [y, state] = [(); 2].map(|()| out.next().flatten());
         kind.write_needed(y, |y| {
