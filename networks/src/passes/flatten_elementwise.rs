@@ -61,8 +61,8 @@ impl Pass for FlattenElementwise {
             let Some(info) = m.info(op).filter(|_| m.is_one_of(op, &[QLinearAddOp::INFO, QLinearMulOp::INFO])) else {
                 continue;
             };
-            let pair = match FlatShapes::of(m, op) {
-                Ok(Some(pair)) => pair,
+            let shapes = match FlatShapes::of(m, op) {
+                Ok(Some(shapes)) => shapes,
                 Ok(None) => continue,
                 Err(refusal) => {
                     cx.refuse(m, op, &refusal);
@@ -73,7 +73,7 @@ impl Pass for FlattenElementwise {
                 continue;
             }
             let operands = m.operands(op).to_vec();
-            match replace_by(m, op, |e| pair.emit(e, info, &operands)) {
+            match replace_by(m, op, |e| shapes.emit(e, info, &operands)) {
                 Ok(()) => cx.count("num-ops", 1),
                 Err(refusal) => cx.refuse(m, op, &refusal),
             }
@@ -205,7 +205,7 @@ fn other_shape(extents: &[i64], varies: &[bool], whole: &[i64]) -> Option<[Opera
         _ => {
             let split = |at: usize| Some([count(&extents[..at])?, count(&extents[at..])?]);
             let splits = || (0..=extents.len()).rev().filter_map(split);
-            let [rows, row] = splits().find(|split| split[1] >= ROW).or_else(|| splits().last())?;
+            let [rows, row] = splits().find(|split| split[1] >= ROW).or_else(|| splits().next_back())?;
             let matrix = OperandShape::from(vec![rows, row]);
             let other = match varies.first() {
                 Some(true) if changes == 0 => matrix.clone(),
