@@ -2,7 +2,7 @@
 
 use super::elementwise::elements;
 use super::narrow::Narrow;
-use super::operands::Operands;
+use super::operands::{Operands, have_extents};
 use super::{Kernel, Prepared, dtype, extents};
 use gradus_ir::eval::Trap;
 use gradus_ir::{DType, Module, OpArgs};
@@ -15,7 +15,8 @@ pub(super) fn negative_log_likelihood(m: &Module, args: &OpArgs<'_>) -> Option<P
     let [batch, classes, ref rest @ ..] = extents(m, args.operand_type(0))?[..] else { return None };
     let (inner, targets) = (rest.iter().product::<usize>(), dtype(m, args.operand_type(1))?);
     let is_known = matches!(targets, DType::I32 | DType::I64)
-        && extents(m, args.operand_type(1))?.iter().product::<usize>() == batch * inner;
+        && have_extents(args, "target", &[&[batch], rest].concat())
+        && have_extents(args, "weight", &[classes]);
     (is_known && inner > 0).then_some(())?;
     let mut operands = Operands::new(args);
     let [target, weight] = ["target", "weight"].map(|name| operands.input(name));

@@ -1,6 +1,6 @@
 //! Access of kernels to the optional operands of an op.
 
-use super::{constant, position};
+use super::{constant, extents, position};
 use gradus_ir::{Arity, OpArgs, Tensor};
 
 /// The operands that a kernel has asked for: constants, read once, and inputs, read in each run. The first input is the
@@ -9,6 +9,11 @@ pub(super) struct Operands<'a> {
     args: &'a OpArgs<'a>,
     names: Vec<&'static str>,
     inputs: Vec<usize>,
+}
+
+/// Whether the operands of a group, if there are any, have these extents.
+pub(super) fn have_extents(args: &OpArgs<'_>, name: &str, want: &[usize]) -> bool {
+    args.operand_range(name).all(|i| extents(args.module, args.operand_type(i)).as_deref() == Some(want))
 }
 
 impl<'a> Operands<'a> {

@@ -2,7 +2,7 @@
 
 use super::elementwise::elements;
 use super::narrow::Narrow;
-use super::operands::Operands;
+use super::operands::{Operands, have_extents};
 use super::products::FloatProduct;
 use super::{Kernel, Prepared, dtype, extents};
 use gradus_ir::eval::Trap;
@@ -69,9 +69,12 @@ pub(super) fn grid_sample(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
 pub(super) fn roi_align(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let (attrs, kind, narrow) = (roi_pooling(args).ok()?, float_kind(m, args, 1)?, Narrow::of(args, 0)?);
     let [batch, channels, height, width] = extents(m, args.operand_type(0))?[..] else { return None };
-    let [_, _, rows, columns] = extents(m, *args.result_types.first()?)?[..] else { return None };
+    let [regions, _, rows, columns] = extents(m, *args.result_types.first()?)?[..] else { return None };
     let (area, bins) = (height * width, rows * columns);
-    let is_known = attrs.output == [rows as i64, columns as i64] && dtype(m, args.operand_type(2)) == Some(DType::I64);
+    let is_known = attrs.output == [rows as i64, columns as i64]
+        && dtype(m, args.operand_type(2)) == Some(DType::I64)
+        && have_extents(args, "rois", &[regions, 4])
+        && have_extents(args, "batch_indices", &[regions]);
     (is_known && area > 0 && bins > 0 && channels > 0).then_some(())?;
     let kernel = Kernel::shared([0, 1, 2], move |workers, data, out| {
         let (x, regions, images) = (narrow.floats(data[0]), doubles(kind, data[1]), elements::<i64>(data[2]));
@@ -116,7 +119,7 @@ pub(super) fn deform_conv(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let of = |extents: &[usize]| extents.iter().product::<usize>();
     let (area, taps, outputs) = (of(&window.input), of(&window.kernel), of(&window.output));
     let (rows, depth) = (filters / groups.max(1), per_group * taps);
-    (rows > 0 && depth > 0 && outputs > 0 && area > 0).then_some(())?;
+    (rows > 0 && depth > 0 && outputs > 0 && area > 0 && have_extents(args, "b", &[filters])).then_some(())?;
     let product = FloatProduct::new([rows, depth, outputs], [false; 2], 1.0)?;
     let mut operands = Operands::new(args);
     let [w, offset, bias, mask] = ["w", "offset", "b", "mask"].map(|name| operands.input(name));

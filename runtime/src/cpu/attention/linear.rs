@@ -2,7 +2,7 @@
 
 use super::super::joint::JointKernel;
 use super::super::narrow::Narrow;
-use super::super::operands::Operands;
+use super::super::operands::{Operands, have_extents};
 use super::super::{Prepared, extents};
 use crate::vector::{Loops, MultiplyAdd, run_widest};
 use crate::workers::Workers;
@@ -26,7 +26,7 @@ struct LinearPlan {
 }
 
 /// The operands of a run.
-struct LinearInputs<'a> {
+struct LinearOperands<'a> {
     query: &'a [f32],
     key: &'a [f32],
     value: &'a [f32],
@@ -47,9 +47,12 @@ pub(in crate::cpu) fn linear_attention(m: &Module, args: &OpArgs<'_>) -> Option<
     let plan = LinearPlan { steps, heads, group: queries / heads, key, value, decays, betas, scale };
     let fits = extents(m, to)? == [batch, heads, key, value]
         && query == queries * key
-        && width("key")? == heads * key
         && [0, heads, heads * key].contains(&decays)
-        && [0, 1, heads].contains(&betas);
+        && [0, 1, heads].contains(&betas)
+        && [("key", heads * key), ("value", heads * value), ("decay", decays), ("beta", betas)]
+            .iter()
+            .all(|&(name, width)| have_extents(args, name, &[batch, steps, width]))
+        && have_extents(args, "past_state", &[batch, heads, key, value]);
     (fits && batch * steps * key * value > 0).then_some(())?;
     let of = |name| args.opt_operand(name).map_or(Some(kind), |value| Narrow::of_type(m, m.value_type(value)));
     let kinds = [of("key")?, of("value")?, of("past_state")?, of("decay")?, of("beta")?];
@@ -61,7 +64,7 @@ pub(in crate::cpu) fn linear_attention(m: &Module, args: &OpArgs<'_>) -> Option<
         let float = |i: usize| inputs[i].map(|at| kinds[i].floats(data[at]));
         let (query, [k, v, past, decay, beta]) = (kind.floats(data[0]), [0, 1, 2, 3, 4].map(float));
         let [keys, values, decay, beta] = [&k, &v, &decay, &beta].map(|floats| floats.as_deref().unwrap_or_default());
-        let inputs = LinearInputs { query: &query, key: keys, value: values, decay, beta };
+        let inputs = LinearOperands { query: &query, key: keys, value: values, decay, beta };
         let mut out = out.iter_mut().map(|out| out.as_deref_mut());
         let [y, state] = [(); 2].map(|()| out.next().flatten());
         kind.write_needed(y, |y| {
@@ -85,7 +88,7 @@ pub(in crate::cpu) fn linear_attention(m: &Module, args: &OpArgs<'_>) -> Option<
 
 impl LinearPlan {
     /// Runs all steps from the initial states, which become the last ones.
-    fn compute(&self, workers: &Workers, inputs: &LinearInputs<'_>, states: &mut [f32], y: Option<&mut [f32]>) {
+    fn compute(&self, workers: &Workers, inputs: &LinearOperands<'_>, states: &mut [f32], y: Option<&mut [f32]>) {
         let (LinearPlan { steps, heads, group, key, value, .. }, rows) = (*self, self.group * self.value);
         // The output of each head by itself, `[B, H, T, group * value]`.
         let mut outputs = vec![0.0; states.len() / (key * value) * steps * rows];
@@ -107,7 +110,7 @@ impl LinearPlan {
 /// The steps of a head.
 struct HeadSteps<'a> {
     plan: &'a LinearPlan,
-    inputs: &'a LinearInputs<'a>,
+    inputs: &'a LinearOperands<'a>,
     /// Index in the batch, and head.
     at: [usize; 2],
     state: &'a mut [f32],

@@ -15,7 +15,7 @@ mod weights;
 
 use super::joint::JointKernel;
 use super::narrow::Narrow;
-use super::operands::Operands;
+use super::operands::{Operands, have_extents};
 use super::{Prepared, dtype, extents};
 use crate::gemm::{Addresses, RunSplit};
 use crate::workers::Workers;
@@ -194,9 +194,7 @@ fn fits(
     let all = if is_first { vec![batch, steps, directions, hidden] } else { vec![steps, directions, batch, hidden] };
     let is_float = |name: &str| args.operand_range(name).all(|i| Narrow::of(args, i) == Some(kind));
     let names = ["x", "w", "r", "b", "initial_h", "initial_c", "p"];
-    let has = |name: &str, want: &[usize]| {
-        args.operand_range(name).all(|i| extents(m, args.operand_type(i)).as_deref() == Some(want))
-    };
+    let has = |name: &str, want: &[usize]| have_extents(args, name, want);
     let is_length = |i: usize| matches!(dtype(m, args.operand_type(i)), Some(DType::I32 | DType::I64));
     let fits = has("w", &[directions, rows, width])
         && has("r", &[directions, rows, hidden])
