@@ -5,7 +5,7 @@ use crate::cast::from_f64s;
 use crate::index::{integers, put_runs};
 use crate::movement::{from_bytes, slice};
 use crate::pad::{PadMode, pad};
-use crate::shape::{WindowAttrs, checked_elements, extents, product};
+use crate::shape::{Window, WindowAttrs, checked_elements, extents, product};
 use gradus_ir::Violation;
 use gradus_ir::tensor::Tensor;
 
@@ -59,22 +59,27 @@ pub fn col2im(x: &Tensor, image: &[i64], block: &[i64], attrs: &WindowAttrs) -> 
     if taps == 0 || width % taps != 0 || length != product(&window.output) || block.is_empty() {
         return Err(wrong());
     }
-    let (c, area, rank) = (width / taps, product(&image), image.len());
+    let (c, area) = (width / taps, product(&image));
     let shape = [&[n, c], image.as_slice()].concat();
     let (mut out, data) = (vec![0.0; checked_elements(&shape)?], x.to_f64());
     for (tap, o) in (0..taps).flat_map(|t| (0..length).map(move |o| (t, o))).filter(|_| !data.is_empty()) {
-        let (mut kernel, mut place, mut at, mut step) = (tap, o, Some(0), 1);
-        for axis in (0..rank).rev() {
-            let k = kernel % block[axis] * window.dilations[axis] + place % window.output[axis] * window.strides[axis];
-            (kernel, place) = (kernel / block[axis], place / window.output[axis]);
-            let p = k.checked_sub(window.pads_begin[axis]).filter(|&p| p < image[axis]);
-            at = at.zip(p).map(|(at, p)| at + p * step);
-            step *= image[axis];
-        }
-        let Some(at) = at else { continue };
+        let Some(at) = place_of_tap(&window, tap, o) else { continue };
         (0..n * c).for_each(|lane| out[lane * area + at] += data[(lane * taps + tap) * length + o]);
     }
     Ok(from_f64s(x.dtype(), &shape, out))
+}
+
+/// Returns the element of the image that a window reads at a tap for an output position, each counted row-major; `None` in the padding.
+pub fn place_of_tap(window: &Window, mut tap: usize, mut output: usize) -> Option<usize> {
+    let (mut at, mut step) = (0, 1);
+    for axis in (0..window.input.len()).rev() {
+        let from =
+            tap % window.kernel[axis] * window.dilations[axis] + output % window.output[axis] * window.strides[axis];
+        (tap, output) = (tap / window.kernel[axis], output / window.output[axis]);
+        at += from.checked_sub(window.pads_begin[axis]).filter(|&at| at < window.input[axis])? * step;
+        step *= window.input[axis];
+    }
+    Some(at)
 }
 
 /// `CenterCropPad` (18): crops or zero-pads `axes`, which are normalized, to `sizes`, keeping the center; an odd

@@ -5,14 +5,11 @@ use super::conv::{ImageAxes, as_image_in, places};
 use super::{NO_TABLE, check_floats};
 use crate::emit::Emitter;
 use crate::operands::extents;
-use gradus_ir::{Builder, DType, Module, Op, OpDecl, OpInfo, Refusal, Type, Value};
+use gradus_ir::{Builder, DType, Module, Op, OpDecl, Refusal, Type, Value};
 use gradus_networks::addr::Geometry;
-use gradus_networks::graph::{AveragePoolOp, GlobalAveragePoolOp, GlobalMaxPoolOp, MaxPoolOp, pool_window};
+use gradus_networks::graph::{GlobalAveragePoolOp, GlobalMaxPoolOp, MaxPoolOp, POOLS, pool_window};
 use gradus_networks::layout::{AddressTable, image_layout};
 use gradus_reference_kernels::shape::Window;
-
-/// Ops that this file lowers.
-const POOLS: &[&OpInfo] = &[MaxPoolOp::INFO, AveragePoolOp::INFO, GlobalMaxPoolOp::INFO, GlobalAveragePoolOp::INFO];
 
 const MAX: i64 = 0;
 /// The kind of `addr.pool` that sums.
@@ -20,9 +17,9 @@ pub(super) const SUM: i64 = 1;
 
 /// Whether a pool reads planes, by its attribute, for which the op itself has a kernel.
 pub(super) fn is_planar(m: &Module, op: Op) -> bool {
-    let rank = extents(m, m.operands(op)[0]).map_or(0, |extents| extents.len());
-    let axes = ImageAxes::of_rank(rank).zip(image_layout(m, op));
-    m.is_one_of(op, POOLS) && axes.is_some_and(|(axes, layout)| layout == axes.plain)
+    let Some(layout) = image_layout(m, op).filter(|_| m.is_one_of(op, POOLS)) else { return false };
+    let axes = extents(m, m.operands(op)[0]).ok().and_then(|extents| ImageAxes::of_rank(extents.len()));
+    axes.is_some_and(|axes| layout == axes.plain)
 }
 
 /// Lowers a pool of static shape, on floats or of maxima of bytes, to `addr.pool`.

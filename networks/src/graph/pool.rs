@@ -52,6 +52,9 @@ pub struct MaxPoolOp {
     indices: OptResult<I64_TENSOR>,
 }
 
+/// Pools of maxima and means: ops that read and write images.
+pub const POOLS: &[&OpInfo] = &[MaxPoolOp::INFO, AveragePoolOp::INFO, GlobalMaxPoolOp::INFO, GlobalAveragePoolOp::INFO];
+
 /// Elements that take as long as the begin of a row of a plane.
 const ROW_BEGIN: u64 = 16;
 

@@ -5,13 +5,15 @@ use super::narrow::Narrow;
 use super::{Kernel, Prepared, dtype, extents};
 use gradus_ir::{DType, Module, OpArgs};
 use gradus_networks::graph::col2im_windows;
-use gradus_reference_kernels::shape::Window;
+use gradus_reference_kernels::place_of_tap;
 
 /// Prepares `graph.col2im` of floats of at most 32 bits, f64 and integers: sums of the blocks at each element of an image.
 pub(super) fn col2im(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
     let window = col2im_windows(args)?;
-    let places: Vec<_> = (0..window.kernel.iter().product()).map(|tap| places(&window, tap)).collect();
-    let (length, area) = (places.first()?.len() * places.len(), window.input.iter().product::<usize>());
+    let outputs: usize = window.output.iter().product();
+    let of_tap = |tap: usize| (0..outputs).map(|output| place_of_tap(&window, tap, output)).collect::<Vec<_>>();
+    let places: Vec<_> = (0..window.kernel.iter().product()).map(of_tap).collect();
+    let (length, area) = (outputs * places.len(), window.input.iter().product::<usize>());
     let [from, to] = [extents(m, args.operand_type(0))?, extents(m, *args.result_types.first()?)?];
     let planes = to.iter().product::<usize>().checked_div(area)?;
     (length > 0 && area > 0 && from.iter().product::<usize>() == planes * length).then_some(())?;
@@ -34,22 +36,6 @@ pub(super) fn col2im(m: &Module, args: &OpArgs<'_>) -> Option<Prepared> {
         });
         Some(kernel.into())
     })
-}
-
-/// Returns the element of the image of each position of a tap.
-fn places(window: &Window, tap: usize) -> Vec<Option<usize>> {
-    let place = |output: usize| {
-        let (mut tap, mut output, mut at, mut step) = (tap, output, 0, 1);
-        for axis in (0..window.input.len()).rev() {
-            let from = tap % window.kernel[axis] * window.dilations[axis]
-                + output % window.output[axis] * window.strides[axis];
-            (tap, output) = (tap / window.kernel[axis], output / window.output[axis]);
-            at += from.checked_sub(window.pads_begin[axis]).filter(|&at| at < window.input[axis])? * step;
-            step *= window.input[axis];
-        }
-        Some(at)
-    };
-    (0..window.output.iter().product()).map(place).collect()
 }
 
 /// Adds the blocks of an image of one channel.

@@ -231,7 +231,7 @@ impl<R: Reduce> OnPartial for RowsOf<'_, R> {
         let mut joined = vec![R::START; block * pitch];
         let mut all = vec![R::START; if pool.stride > 2 { pitch } else { 0 }];
         // SAFETY: guaranteed by the caller.
-        let (end, mask) = unsafe { (Edge::<V>::new::<R>(pool.width), V::mask(0..pool.outputs.min(V::LANES))) };
+        let (end, mask) = unsafe { (RowEnd::<V>::new::<R>(pool.width), V::mask(0..pool.outputs.min(V::LANES))) };
         for first in rows.clone().step_by(block) {
             let places = pool.places(first..rows.end);
             for ((_, plane, at), row) in places.clone().zip(joined.chunks_exact_mut(pitch)) {
@@ -240,7 +240,7 @@ impl<R: Reduce> OnPartial for RowsOf<'_, R> {
                 unsafe { pool.join_rows::<V, R>(x, starts, &end, row) };
             }
             for ((row_of_all, _, at), row) in places.zip(joined.chunks_exact(pitch)) {
-                let place = RowPlace {
+                let place = ResultRow {
                     first: row_of_all * pool.outputs,
                     left: (rows.end - row_of_all) * pool.outputs,
                     factors: scale.map(|scale| (scale.rows[at], &scale.columns[..])),
@@ -260,29 +260,29 @@ impl<R: Reduce> OnPartial for RowsOf<'_, R> {
 }
 
 /// The last lanes of a row that does not fill its vectors.
-struct Edge<V: Partial> {
+struct RowEnd<V: Partial> {
     mask: V::Mask,
     /// Zeros in the lanes of the mask, and the neutral element in the others.
     fill: V,
 }
 
-impl<V: Partial> Edge<V> {
+impl<V: Partial> RowEnd<V> {
     /// Returns the last lanes of a row of `width` elements.
     ///
     /// # Safety
     /// The machine has the vectors.
     #[inline(always)]
-    unsafe fn new<R: Reduce>(width: usize) -> Edge<V> {
+    unsafe fn new<R: Reduce>(width: usize) -> RowEnd<V> {
         let lanes = width % V::LANES;
         let mut fill = [R::START; MAX_LANES];
         fill[..lanes].fill(-0.0);
         // SAFETY: guaranteed by the caller; vectors have at most as many lanes.
-        unsafe { Edge { mask: V::mask(0..lanes), fill: V::load(fill.as_ptr()) } }
+        unsafe { RowEnd { mask: V::mask(0..lanes), fill: V::load(fill.as_ptr()) } }
     }
 }
 
 /// The place of a row of the result.
-struct RowPlace<'a, M> {
+struct ResultRow<'a, M> {
     /// Its first element.
     first: usize,
     /// Number of elements from there to the end of the part.
@@ -299,7 +299,7 @@ impl PlanePool {
     /// # Safety
     /// The machine has the vectors, the plane has the rows, and `to` has three vectors behind the padded row.
     #[inline(always)]
-    unsafe fn join_rows<V: Partial, R: Reduce>(&self, x: &[f32], starts: &[usize], end: &Edge<V>, to: &mut [f32]) {
+    unsafe fn join_rows<V: Partial, R: Reduce>(&self, x: &[f32], starts: &[usize], end: &RowEnd<V>, to: &mut [f32]) {
         let (from, to) = (x.as_ptr(), to.as_mut_ptr().wrapping_add(self.padding));
         let whole = self.width - self.width % V::LANES;
         // SAFETY: guaranteed by the caller.
@@ -331,7 +331,7 @@ impl PlanePool {
     unsafe fn join_columns<V: Partial, R: Reduce, const S: usize>(
         &self,
         row: &[f32],
-        place: &RowPlace<'_, V::Mask>,
+        place: &ResultRow<'_, V::Mask>,
         out: &DisjointWriter<f32>,
     ) {
         let row = row.as_ptr();
@@ -381,7 +381,7 @@ impl PlanePool {
         &self,
         row: &[f32],
         all: &mut [f32],
-        place: &RowPlace<'_, V::Mask>,
+        place: &ResultRow<'_, V::Mask>,
         out: &DisjointWriter<f32>,
     ) {
         for at in (0..(self.outputs - 1) * self.stride + 1).step_by(V::LANES) {

@@ -1,7 +1,7 @@
 //! The forms of ops in both layouts, and their costs.
 
 use super::super::propagate_layouts::is_free;
-use crate::graph::{self, ConvOp, convolution};
+use crate::graph::{self, ConvOp, POOLS, convolution};
 use crate::layout::{IMAGES, TiledLayout, plane_letters};
 use crate::sparse;
 use gradus_cost::Price;
@@ -38,14 +38,6 @@ const MAX_COST: u64 = 1 << 48;
 /// Ops that read and write images with channels last.
 const LAST: &[&OpInfo] =
     &[ConvOp::INFO, graph::ConvTransposeOp::INFO, graph::ConvIntegerOp::INFO, graph::QLinearConvOp::INFO];
-
-/// Pools: ops that read and write images, and have a form for each layout.
-const POOLS: &[&OpInfo] = &[
-    graph::MaxPoolOp::INFO,
-    graph::AveragePoolOp::INFO,
-    graph::GlobalMaxPoolOp::INFO,
-    graph::GlobalAveragePoolOp::INFO,
-];
 
 impl LayoutForms {
     /// Returns the forms of an op, and their costs. A depthwise convolution of many channels has two in a block with sparse ones only, or if

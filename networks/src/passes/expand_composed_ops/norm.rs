@@ -41,7 +41,7 @@ pub(super) fn layer(c: &mut ComposedOp<'_, '_>) -> Result<Vec<Value>, Refusal> {
     let axes: Vec<usize> = (first..rank).collect();
     let mean = c.e.reduce(ReduceMeanOp::INFO, x, &axes);
     let (difference, variance) = centered(c, x, &axes);
-    let inverse = inverse_root(c, variance, epsilon);
+    let inverse = inverse_deviation(c, variance, epsilon);
     let normalized = c.e.mul(difference, inverse);
     let scaled = c.e.mul(normalized, scale);
     let y = bias.map_or(scaled, |bias| c.e.add(scaled, bias));
@@ -60,17 +60,22 @@ pub(super) fn rms(c: &mut ComposedOp<'_, '_>) -> Result<Vec<Value>, Refusal> {
     }
     let square = c.e.mul(x, x);
     let mean = c.e.reduce(ReduceMeanOp::INFO, square, &(first..rank).collect::<Vec<_>>());
-    let inverse = inverse_root(c, mean, epsilon);
+    let inverse = inverse_deviation(c, mean, epsilon);
     let normalized = c.e.mul(x, inverse);
     Ok(vec![c.e.mul(normalized, scale)])
 }
 
-/// Emits `1 / sqrt(x + epsilon)`.
-fn inverse_root(c: &mut ComposedOp<'_, '_>, x: Value, epsilon: f64) -> Value {
-    let (epsilon, one) = (c.e.number(epsilon), c.e.number(1.0));
-    let sum = c.e.add(x, epsilon);
-    let root = c.e.sqrt(sum);
-    c.e.div(one, root)
+/// Emits `sqrt(variance + epsilon)`.
+fn deviation(c: &mut ComposedOp<'_, '_>, variance: Value, epsilon: f64) -> Value {
+    let epsilon = c.e.number(epsilon);
+    let sum = c.e.add(variance, epsilon);
+    c.e.sqrt(sum)
+}
+
+/// Emits `1 / sqrt(variance + epsilon)`.
+fn inverse_deviation(c: &mut ComposedOp<'_, '_>, variance: Value, epsilon: f64) -> Value {
+    let (deviation, one) = (deviation(c, variance, epsilon), c.e.number(1.0));
+    c.e.div(one, deviation)
 }
 
 /// Emits a batch normalization with the statistics of the batch, and the running ones, of which those of the batch become a part.
@@ -86,7 +91,7 @@ fn trained(c: &mut ComposedOp<'_, '_>) -> Result<Vec<Value>, Refusal> {
     let axes: Vec<usize> = (0..rank).filter(|&axis| axis != 1).collect();
     let mean = c.e.reduce(ReduceMeanOp::INFO, x, &axes);
     let (difference, variance) = centered(c, x, &axes);
-    let inverse = inverse_root(c, variance, epsilon);
+    let inverse = inverse_deviation(c, variance, epsilon);
     let normalized = c.e.mul(difference, inverse);
     let y = per_channel(c, normalized, rank, [scale, bias]);
     let axes: Vec<i64> = axes.into_iter().map(|axis| axis as i64).collect();
@@ -109,9 +114,7 @@ pub(super) fn batch(c: &mut ComposedOp<'_, '_>) -> Result<Vec<Value>, Refusal> {
     let [scale, bias] = [c.operand("scale")?, c.operand("b")?];
     let [mean, variance] = [c.operand("input_mean")?, c.operand("input_var")?];
     let [x, scale, bias, mean, variance] = c.widened([x, scale, bias, mean, variance])?;
-    let epsilon = c.e.number(epsilon);
-    let variance = c.e.add(variance, epsilon);
-    let deviation = c.e.sqrt(variance);
+    let deviation = deviation(c, variance, epsilon);
     let factor = c.e.div(scale, deviation);
     let shifted = c.e.mul(mean, factor);
     let addend = c.e.sub(bias, shifted);
@@ -182,9 +185,7 @@ fn in_rows(c: &mut ComposedOp<'_, '_>, x: Value, rows: [i64; 3], epsilon: f64) -
 /// Emits `(x - mean) / sqrt(variance + epsilon)` along axes.
 fn by_reductions(c: &mut ComposedOp<'_, '_>, x: Value, axes: &[usize], epsilon: f64) -> Value {
     let (difference, variance) = centered(c, x, axes);
-    let epsilon = c.e.number(epsilon);
-    let variance = c.e.add(variance, epsilon);
-    let deviation = c.e.sqrt(variance);
+    let deviation = deviation(c, variance, epsilon);
     c.e.div(difference, deviation)
 }
 
