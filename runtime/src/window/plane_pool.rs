@@ -56,7 +56,11 @@ impl PlanePool {
         for axis in 0..last {
             let count = rows.iter().map(Vec::len).sum::<usize>().checked_mul(window.output[axis])?;
             count.checked_mul(window.kernel[axis]).filter(|&count| count <= MAX_ROWS)?;
-            let of_axis: Vec<Vec<usize>> = (0..window.output[axis]).map(|o| taps_inside(window, axis, o)).collect();
+            let positions = |output: usize| {
+                let at = |tap: usize| output * window.strides[axis] + tap * window.dilations[axis];
+                taps_inside(window, axis, output).map(|tap| at(tap) - window.pads_begin[axis]).collect()
+            };
+            let of_axis: Vec<Vec<usize>> = (0..window.output[axis]).map(positions).collect();
             let below = |row: &[usize], inside: &[usize]| -> Vec<usize> {
                 row.iter().flat_map(|at| inside.iter().map(move |i| at * window.input[axis] + i)).collect()
             };
@@ -162,10 +166,17 @@ impl PlanePool {
     }
 }
 
-/// Returns the positions along an axis that a window reads.
-fn taps_inside(window: &Window, axis: usize, output: usize) -> Vec<usize> {
-    let taps = (0..window.kernel[axis]).map(|tap| output * window.strides[axis] + tap * window.dilations[axis]);
-    taps.filter_map(|at| at.checked_sub(window.pads_begin[axis])).filter(|&at| at < window.input[axis]).collect()
+/// Returns the taps of a window along an axis whose positions, counted from the begin of the padding, are in a range.
+fn taps_between(window: &Window, axis: usize, output: usize, positions: Range<usize>) -> Range<usize> {
+    let (at, dilation) = (output * window.strides[axis], window.dilations[axis]);
+    let end = positions.end.saturating_sub(at).div_ceil(dilation).min(window.kernel[axis]);
+    positions.start.saturating_sub(at).div_ceil(dilation).min(end)..end
+}
+
+/// Returns the taps of a window along an axis that are in the image.
+fn taps_inside(window: &Window, axis: usize, output: usize) -> Range<usize> {
+    let begin = window.pads_begin[axis];
+    taps_between(window, axis, output, begin..begin + window.input[axis])
 }
 
 impl PoolScale {
@@ -175,9 +186,11 @@ impl PoolScale {
         let last = window.input.len().checked_sub(1)?;
         let count = |axis: usize, output: usize| {
             let end = window.input[axis] + window.pads_begin[axis] + window.pads_end[axis];
-            let taps = (0..window.kernel[axis]).map(|tap| output * window.strides[axis] + tap * window.dilations[axis]);
-            let inside = taps_inside(window, axis, output).len();
-            Some(if with_padding { taps.filter(|&at| at < end).count() } else { inside }).filter(|&count| count > 0)
+            let taps = match with_padding {
+                true => taps_between(window, axis, output, 0..end),
+                false => taps_inside(window, axis, output),
+            };
+            Some(taps.len()).filter(|&count| count > 0)
         };
         let counts =
             |axis: usize| (0..window.output[axis]).map(|output| count(axis, output)).collect::<Option<Vec<usize>>>();
