@@ -134,6 +134,8 @@ pub const FUNCTION_TYPE: AttrKind = AttrKind {
 /// A dictionary.
 pub const DICT: AttrKind =
     kind("dictionary of named attribute values", |c, a| matches!(c.attr_data(a), AttrData::Dict(_)));
+/// An array.
+pub const ARRAY: AttrKind = kind("array attribute", |c, a| c.as_array(a).is_some());
 /// An array of dictionaries.
 pub const DICT_ARRAY: AttrKind = kind("Array of dictionary attributes", |c, a| {
     c.as_array(a).is_some_and(|list| list.iter().all(|&e| matches!(c.attr_data(e), AttrData::Dict(_))))

@@ -31,6 +31,13 @@ pub(crate) fn source_name(m: &Module, op: Op) -> Option<&str> {
     }
 }
 
+/// Returns the names that locations give ops, joined.
+pub(crate) fn name_of(m: &Module, ops: &[Op]) -> Option<Attr> {
+    let mut names: Vec<&str> = ops.iter().filter_map(|&op| source_name(m, op)).collect();
+    names.dedup();
+    (!names.is_empty()).then(|| m.ctx.string_attr(&names.join("+")))
+}
+
 /// A builder of the ops to which an op is lowered.
 pub(crate) struct Emitter<'b, 'm> {
     b: &'b mut Builder<'m>,

@@ -8,12 +8,14 @@
 //! | `schedule.rs`, `fit.rs` | steps, tiles, features in memories; features that go to DDR |
 //! | `memory.rs`, `image.rs` | offsets in the memories of clusters and in DDR, prefetch |
 //! | `emit.rs`, `sync.rs` | records, and the events that order them |
+//! | `given.rs` | choices as attributes, and whether given ones are possible |
 //! | `search.rs`, `compile.rs` | candidates of choices, which are compiled and timed; the fastest remains |
 
 mod choose;
 mod compile;
 mod emit;
 mod fit;
+mod given;
 mod image;
 mod memory;
 mod network;
@@ -27,15 +29,16 @@ mod sync;
 mod tests;
 
 use crate::emit::Emitter;
-use crate::offload::{Accelerator, Level, OFFLOAD, Programs, machine_of, offload};
-use compile::{Compiled, Settings};
+use crate::layers::{Accelerator, Forced, LayerChoices, LayerOptions, OFFLOAD, ProgramOps, Road, machine_of};
+use compile::{Compiled, Settings, compile_by};
 use gradus_ir::pass::{FloatChange, OptionKind, PassOption, Rewrites};
 use gradus_ir::{Attr, Builder, Diagnostic, Loc, Module, Op, OpInfo, Pass, PassContext, PassInfo, Refusal, Value};
 use gradus_machines::cluster;
 use gradus_simulators::cluster::ClusterMachine;
-use network::{Layer, Role};
+use image::constants;
+use network::{Layer, Network, Role};
 use read::{OPS, Reader};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 use search::compile;
 
 /// The declaration of the pass.
@@ -104,21 +107,16 @@ number of clusters.",
     ],
     floats: |_| FloatChange::Reorders,
     make: |options| {
-        let mut settings = Settings::default();
-        for without in options.text("without").split(',').filter(|name| !name.is_empty()) {
-            let found = settings.names().into_iter().find(|(name, _)| *name == without).map(|(_, setting)| *setting = false);
-            found.ok_or_else(|| format!("there is no optimization '{without}'"))?;
-        }
-        let (target, clusters) = (options.text("target").to_owned(), options.int("clusters"));
-        Ok(Box::new(GraphToCluster { target, clusters, settings }))
+        let (clusters, without) = (options.int("clusters"), options.text("without").to_owned());
+        let options = LayerOptions { clusters, without, ..LayerOptions::default() };
+        Settings::without(&options)?;
+        Ok(Box::new(GraphToCluster { options }))
     },
     ..PassInfo::DEFAULT
 };
 
 struct GraphToCluster {
-    target: String,
-    clusters: i64,
-    settings: Settings,
+    options: LayerOptions,
 }
 
 /// Returns the ops that the pass lowers.
@@ -128,49 +126,122 @@ pub fn ops() -> impl Iterator<Item = &'static OpInfo> {
 
 impl Pass for GraphToCluster {
     fn run(&mut self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
-        let mut machine = machine_of(m, root, &self.target, ClusterMachine::of)?;
-        if self.clusters != 0 {
-            let all = machine.clusters;
-            let clusters = u32::try_from(self.clusters).ok().filter(|n| (1..=all).contains(n));
-            let message = || Diagnostic::error(m.loc(root), format!("the machine has 1 to {all} clusters"));
-            machine.clusters = clusters.ok_or_else(message)?;
-        }
-        offload(m, root, &ClusterOffload { machine, settings: self.settings }, cx)
+        Road::of::<ClusterLayers>().whole(m, root, (&self.options, &Forced::default()), cx)
     }
 }
 
-/// The clusters as a pass uses them.
-struct ClusterOffload {
+/// The clusters as passes on layers use them.
+pub(crate) struct ClusterLayers {
     machine: ClusterMachine,
     settings: Settings,
 }
 
-/// A program with the values that it reads and computes.
-struct ClusterCall {
+/// The ops of a program as layers, with the values that it reads and computes.
+pub(crate) struct ReadProgram {
+    net: Network,
     operands: Vec<Value>,
     results: Vec<Value>,
-    layers: usize,
-    compiled: Compiled,
 }
 
-impl Accelerator for ClusterOffload {
-    type Program = ClusterCall;
+impl Accelerator for ClusterLayers {
+    type Network = ReadProgram;
+    type Program = (ReadProgram, Compiled);
 
-    const PREFIX: &'static str = "cluster";
+    const NAME: &'static str = "cluster";
+
+    fn new(m: &Module, root: Op, target: &str, options: &LayerOptions, _: &Forced) -> Result<Self, Diagnostic> {
+        let mut machine = machine_of(m, root, target, ClusterMachine::of)?;
+        let error = |message: String| Diagnostic::error(m.loc(root), message);
+        if options.clusters != 0 {
+            let all = machine.clusters;
+            let clusters = u32::try_from(options.clusters).ok().filter(|n| (1..=all).contains(n));
+            machine.clusters = clusters.ok_or_else(|| error(format!("the machine has 1 to {all} clusters")))?;
+        }
+        if options.allow_steps {
+            return Err(error("the clusters compute sums and products exactly, without steps".into()));
+        }
+        Ok(ClusterLayers { machine, settings: Settings::without(options).map_err(error)? })
+    }
 
     fn check(&self, m: &Module, op: Op) -> Result<(), Refusal> {
         read::check(m, op)
     }
 
-    fn compile(&self, m: &Module, levels: &[Level], cx: &mut PassContext<'_>) -> Programs<ClusterCall> {
-        levels.iter().map(|level| compile_level(m, level, self, &mut |n| cx.progress("candidates", n))).collect()
+    fn read(&self, m: &Module, ProgramOps { ops, fusion }: ProgramOps<'_>) -> Result<ReadProgram, (Op, Refusal)> {
+        let inside: FxHashSet<Op> = ops.iter().copied().collect();
+        let kept = |value: Value| m.uses(value).any(|(user, _)| !inside.contains(&user));
+        let may_fuse = |a: usize, b: usize| fusion.may_fuse(ops[a], ops[b]);
+        let mut reader = Reader::new(m, self.settings, &kept, &may_fuse);
+        let mut operands = Vec::new();
+        for &op in ops {
+            for &value in m.operands(op) {
+                let is_inner = m.defining_op(value).is_some_and(|op| inside.contains(&op));
+                if is_inner || reader.features.contains_key(&value) || m.constant(value).is_some() {
+                    continue;
+                }
+                if let Ok(id) = reader.feature(value, Role::Operand(operands.len())) {
+                    reader.features.insert(value, id);
+                    operands.push(value);
+                }
+            }
+            reader.read(op).map_err(|refusal| (op, refusal))?;
+        }
+        let mut results = Vec::new();
+        for (source, &op) in ops.iter().enumerate() {
+            for value in m.results(op).filter(|&v| kept(v)) {
+                reader.result(value, results.len(), (source, op)).map_err(|refusal| (op, refusal))?;
+                results.push(value);
+            }
+        }
+        let net = reader.finish();
+        if net.layers.iter().all(Layer::is_copy) {
+            return Err((ops[0], "a program that computes nothing".into()));
+        }
+        Ok(ReadProgram { net, operands, results })
     }
 
-    fn report(&self, m: &Module, level: &Level, program: &ClusterCall, cx: &mut PassContext<'_>) {
-        let compiled = &program.compiled;
-        cx.count("num-layers", program.layers as u64);
-        cx.count("num-records", compiled.program.records.iter().map(|records| records.len() as u64).sum());
+    fn layers(read: &ReadProgram, ops: &[Op]) -> Vec<Vec<Op>> {
+        read.net.layers.iter().map(|layer| layer.sources.iter().map(|&source| ops[source]).collect()).collect()
+    }
+
+    fn choose(&self, ops: &[Op], read: ReadProgram, cx: &mut PassContext<'_>) -> Result<Self::Program, (Op, Refusal)> {
+        let compiled = compile(&read.net, &self.machine, self.settings, &mut |n| cx.progress("candidates", n));
+        let compiled = compiled.map_err(|(source, refusal)| (ops[source], refusal))?;
         cx.count("num-candidates", compiled.candidates.len() as u64);
+        Ok((read, compiled))
+    }
+
+    fn compile(
+        &self,
+        m: &Module,
+        ops: &[Op],
+        read: ReadProgram,
+        choices: &LayerChoices,
+    ) -> Result<Self::Program, (Op, Refusal)> {
+        let refused = |(layer, refusal): (usize, Refusal)| (ops[read.net.layers[layer].source()], refusal);
+        let split = |(layer, &attr): (usize, &Attr)| {
+            cluster::LayerSplit::from_attr(&m.ctx, attr).ok_or((layer, Refusal::from("choices other than '#cluster.split'")))
+        };
+        let splits = choices.layers.iter().enumerate().map(split).collect::<Result<Vec<_>, _>>().map_err(refused)?;
+        let reads = choices.program.iter().find_map(|&attr| cluster::Reads::from_attr(&m.ctx, attr));
+        let reads = reads.unwrap_or_else(|| given::default_reads(&self.machine));
+        let (given, effort) = given::choices_of(&read.net, &self.machine, &splits, reads).map_err(refused)?;
+        let mut compiled = compile_by(&read.net, &self.machine, self.settings, given, effort)
+            .map_err(|(source, refusal)| (ops[source], refusal))?;
+        compiled.program.constants = constants(&read.net, &compiled.schedule, &compiled.image);
+        Ok((read, compiled))
+    }
+
+    fn choices(&self, m: &Module, (read, compiled): &Self::Program) -> LayerChoices {
+        let (splits, reads) = given::splits_of(&read.net, compiled);
+        let is_default = reads == given::default_reads(&self.machine);
+        LayerChoices {
+            program: (!is_default).then(|| reads.to_attr(&m.ctx)).into_iter().collect(),
+            layers: splits.iter().map(|split| split.to_attr(&m.ctx)).collect(),
+        }
+    }
+
+    fn report(&self, m: &Module, op: Op, (read, compiled): &Self::Program, cx: &mut PassContext<'_>) {
         let best = compiled.estimate.cycles;
         let (tiled, spilled) = (compiled.choices.groups.iter().filter(|g| g.tiles > 1), compiled.choices.in_ddr.iter());
         let cycles = |cycles: Option<u64>| cycles.map_or("too large".to_owned(), |n| n.to_string());
@@ -178,7 +249,7 @@ impl Accelerator for ClusterOffload {
         let text = format!(
             "{} layers in {} steps take about {best} cycles, bound {}; {} groups of layers are executed by tiles, {} features go to DDR; \
              {} bytes of a cluster are used, {} are live at once; candidates, with their cycles: {}",
-            program.layers,
+            read.net.layers.len(),
             compiled.schedule.steps.len(),
             compiled.estimate.bound(),
             tiled.count(),
@@ -187,14 +258,18 @@ impl Accelerator for ClusterOffload {
             compiled.memory.lower_bound,
             candidates.collect::<Vec<_>>().join("; "),
         );
-        cx.emit(Diagnostic::remark(m.loc(level.machine[0]), text));
+        cx.emit(Diagnostic::remark(m.loc(op), text));
     }
 
-    fn define(&self, b: &mut Builder<'_>, name: &str, level: &Level, program: &ClusterCall) -> Option<()> {
-        let (loc, code) = (b.module.loc(level.machine[0]), &program.compiled.program);
+    fn count(&self, (read, compiled): &Self::Program, cx: &mut PassContext<'_>) {
+        cx.count("num-layers", read.net.layers.len() as u64);
+        cx.count("num-records", compiled.program.records.iter().map(|records| records.len() as u64).sum());
+    }
+
+    fn define(&self, b: &mut Builder<'_>, name: &str, ops: &[Op], (_, compiled): &Self::Program) -> Option<()> {
+        let (loc, code) = (b.module.loc(ops[0]), &compiled.program);
         // A compute record has the location of its op.
-        let sources = program.compiled.sources.iter();
-        let locations: Vec<Loc> = sources.map(|&source| b.module.loc(level.machine[source])).collect();
+        let locations: Vec<Loc> = compiled.sources.iter().map(|&source| b.module.loc(ops[source])).collect();
         let location = |cluster: usize, index: usize| {
             let task = code.records[cluster][index].task();
             task.and_then(|task| locations.get(task as usize)).copied().unwrap_or(loc)
@@ -203,57 +278,9 @@ impl Accelerator for ClusterOffload {
         Some(())
     }
 
-    fn call(
-        &self,
-        e: &mut Emitter<'_, '_>,
-        callee: Attr,
-        program: &ClusterCall,
-        renamed: &FxHashMap<Value, Value>,
-    ) -> Option<Vec<(Value, Value)>> {
-        let operands: Vec<Value> = program.operands.iter().map(|v| *renamed.get(v).unwrap_or(v)).collect();
-        let types: Vec<_> = program.results.iter().map(|&v| e.m().value_type(v)).collect();
-        let call = e.op("cluster.call", &[&operands], &[("callee", callee)], &types)?;
-        Some(program.results.iter().copied().zip(e.m().results(call)).collect())
+    fn call(&self, e: &mut Emitter<'_, '_>, callee: Attr, (read, _): &Self::Program) -> Option<Vec<(Value, Value)>> {
+        let types: Vec<_> = read.results.iter().map(|&v| e.m().value_type(v)).collect();
+        let call = e.op("cluster.call", &[&read.operands], &[("callee", callee)], &types)?;
+        Some(read.results.iter().copied().zip(e.m().results(call)).collect())
     }
-}
-
-/// Compiles a level, or returns an op that the clusters do not compute.
-fn compile_level(
-    m: &Module,
-    level: &Level,
-    ClusterOffload { machine, settings }: &ClusterOffload,
-    progress: &mut dyn FnMut(u64),
-) -> Result<ClusterCall, (Op, Refusal)> {
-    let ops: FxHashSet<Op> = level.machine.iter().copied().collect();
-    let kept = |value: Value| m.uses(value).any(|(user, _)| !ops.contains(&user));
-    let mut reader = Reader::new(m, *settings, &kept);
-    let mut operands = Vec::new();
-    for &op in &level.machine {
-        for &value in m.operands(op) {
-            let is_inner = m.defining_op(value).is_some_and(|op| ops.contains(&op));
-            if is_inner || reader.features.contains_key(&value) || m.constant(value).is_some() {
-                continue;
-            }
-            if let Ok(id) = reader.feature(value, Role::Operand(operands.len())) {
-                reader.features.insert(value, id);
-                operands.push(value);
-            }
-        }
-        reader.read(op).map_err(|refusal| (op, refusal))?;
-    }
-    let mut results = Vec::new();
-    for (source, &op) in level.machine.iter().enumerate() {
-        for value in m.results(op).filter(|&v| kept(v)) {
-            reader.result(value, results.len(), (source, op)).map_err(|refusal| (op, refusal))?;
-            results.push(value);
-        }
-    }
-    let net = reader.finish();
-    let layers = net.layers.len();
-    if net.layers.iter().all(Layer::is_copy) {
-        return Err((level.machine[0], "a program that computes nothing".into()));
-    }
-    let compiled = compile(&net, machine, *settings, progress);
-    let compiled = compiled.map_err(|(source, refusal)| (level.machine[source], refusal))?;
-    Ok(ClusterCall { operands, results, layers, compiled })
 }

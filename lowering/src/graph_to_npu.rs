@@ -11,6 +11,7 @@
 //! | `residency.rs` | the features that stay in SRAM, layers that take turns, offsets |
 //! | `steps.rs`, `reservations.rs`, `slot_times.rs` | tiles in order, with what they stream, its places and times |
 //! | `emit.rs`, `extent.rs`, `order.rs` | instructions, the bytes that they access, and the tokens that order them |
+//! | `given.rs` | choices as attributes, and whether given ones are possible |
 //! | `constants.rs`, `program.rs` | the image of the constants; all of these in order |
 
 mod binary;
@@ -20,6 +21,7 @@ mod elementwise_layouts;
 mod emit;
 mod estimate;
 mod extent;
+mod given;
 mod host;
 mod matrix;
 mod network;
@@ -41,7 +43,7 @@ mod timeline;
 mod view;
 
 use crate::emit::Emitter;
-use crate::offload::{Accelerator, Level, OFFLOAD, Programs, machine_of, offload};
+use crate::layers::{Accelerator, Forced, LayerChoices, LayerOptions, OFFLOAD, ProgramOps, Road, machine_of};
 pub use extent::{Extent, Space, extents};
 use gradus_ir::pass::{FloatChange, OptionKind, PassOption, Rewrites};
 use gradus_ir::{
@@ -50,10 +52,11 @@ use gradus_ir::{
 use gradus_machines::npu;
 use gradus_networks::graph::QLinearMulOp;
 use gradus_simulators::npu::NpuMachine;
-use network::FeatureId;
+use elementwise_layouts::Layout;
+use network::{FeatureId, ProductSide};
 use program::{CompiledNetwork, compile};
-use read::{OPS, ProductSide, Read, Reader, Setting};
-use rustc_hash::{FxHashMap, FxHashSet};
+use read::{OPS, Read, Reader, Setting};
+use rustc_hash::FxHashSet;
 
 /// The declaration of the pass.
 pub const INFO: PassInfo = PassInfo {
@@ -155,33 +158,21 @@ Linear in the number of layers, tiles and constants, and four rounds of trials o
         false => FloatChange::None,
     },
     make: |options| {
-        let (target, allow_steps) = (options.text("target").to_owned(), options.bool("allow-steps"));
-        let weights = match options.text("weights") {
-            "" => None,
-            "left" => Some(ProductSide::Left),
-            "right" => Some(ProductSide::Right),
-            other => return Err(format!("weights: left or right, not '{other}'")),
+        let forced = Forced { weights: options.text("weights").to_owned(), mode: options.text("mode").to_owned() };
+        forced.check()?;
+        let without = match options.text("without") {
+            "nothing" => String::new(),
+            technique => technique.to_owned(),
         };
-        let mode = match options.text("mode") {
-            "" => None,
-            text => Some(elementwise_layouts::parse(text).ok_or_else(|| format!("mode: one such as 8c or 4w4c, not '{text}'"))?),
-        };
-        let without = options.text("without").to_owned();
-        Ok(Box::new(GraphToNpu { target, allow_steps, weights, mode, without }))
+        let options = LayerOptions { allow_steps: options.bool("allow-steps"), without, ..LayerOptions::default() };
+        Ok(Box::new(GraphToNpu { options, forced }))
     },
     ..PassInfo::DEFAULT
 };
 
 struct GraphToNpu {
-    target: String,
-    /// Whether sums and products may be a step from the reference.
-    allow_steps: bool,
-    /// The operand of products that is the weights, `None` for the cheaper one.
-    weights: Option<ProductSide>,
-    /// The layout of products of elements, `None` for the cheapest one.
-    mode: Option<elementwise_layouts::Layout>,
-    /// The technique that is left out.
-    without: String,
+    options: LayerOptions,
+    forced: Forced,
 }
 
 /// Returns the ops that the pass lowers.
@@ -189,31 +180,61 @@ pub fn ops() -> impl Iterator<Item = &'static OpInfo> {
     OPS.iter().copied()
 }
 
+/// Whether a text is a mode of products of elements.
+pub(crate) fn is_mode(text: &str) -> bool {
+    elementwise_layouts::parse(text).is_some()
+}
+
 impl Pass for GraphToNpu {
     fn run(&mut self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
-        let machine = machine_of(m, root, &self.target, NpuMachine::of)?;
-        let setting = Setting {
-            machine: &machine,
-            allow_steps: self.allow_steps,
-            weights: self.weights,
-            mode: self.mode,
-            pads_rows: self.without != "skewed-rows",
-        };
-        offload(m, root, &NpuOffload { setting, multiplies: self.without != "multiplies" }, cx)
+        Road::of::<NpuLayers>().whole(m, root, (&self.options, &self.forced), cx)
     }
 }
 
-/// The npu as a pass uses it.
-struct NpuOffload<'a> {
-    setting: Setting<'a>,
+/// The npu as passes on layers use it.
+pub(crate) struct NpuLayers {
+    machine: NpuMachine,
+    /// Whether sums and products may be a step from the reference.
+    allow_steps: bool,
     /// Whether it computes products of two tensors.
     multiplies: bool,
+    /// Whether rows of features in SRAM are padded.
+    pads_rows: bool,
+    /// The operand of products that is the weights, `None` for the cheaper one.
+    weights: Option<ProductSide>,
+    /// The mode of products of elements, `None` for the cheapest one.
+    mode: Option<Layout>,
 }
 
-impl Accelerator for NpuOffload<'_> {
+impl Accelerator for NpuLayers {
+    type Network = Read;
     type Program = (Read, CompiledNetwork);
 
-    const PREFIX: &'static str = "npu";
+    const NAME: &'static str = "npu";
+
+    fn new(m: &Module, root: Op, target: &str, options: &LayerOptions, forced: &Forced) -> Result<Self, Diagnostic> {
+        let (mut multiplies, mut pads_rows) = (true, true);
+        for technique in options.left_out() {
+            let of_technique = match technique {
+                "multiplies" => &mut multiplies,
+                "skewed-rows" => &mut pads_rows,
+                other => return Err(Diagnostic::error(m.loc(root), format!("the npu has no technique '{other}'"))),
+            };
+            *of_technique = false;
+        }
+        if options.clusters != 0 {
+            return Err(Diagnostic::error(m.loc(root), "the npu has no clusters"));
+        }
+        let weights = ["left", "right"].into_iter().position(|side| side == forced.weights);
+        Ok(NpuLayers {
+            machine: machine_of(m, root, target, NpuMachine::of)?,
+            allow_steps: options.allow_steps,
+            multiplies,
+            pads_rows,
+            weights: weights.map(|side| ProductSide::ALL[side]),
+            mode: elementwise_layouts::parse(&forced.mode),
+        })
+    }
 
     fn check(&self, m: &Module, op: Op) -> Result<(), Refusal> {
         match !self.multiplies && QLinearMulOp::cast(m, op).is_some() {
@@ -222,56 +243,101 @@ impl Accelerator for NpuOffload<'_> {
         }
     }
 
-    fn compile(&self, m: &Module, levels: &[Level], _: &mut PassContext<'_>) -> Programs<Self::Program> {
-        let read: Vec<Read> =
-            levels.iter().map(|level| read_level(m, &self.setting, level)).collect::<Result<_, _>>()?;
-        let compile = |(read, level): (Read, &Level)| {
-            let program = compile(&read.net, self.setting.machine).map_err(|refusal| (level.machine[0], refusal))?;
-            Ok((read, program))
+    fn read(&self, m: &Module, ProgramOps { ops, fusion }: ProgramOps<'_>) -> Result<Read, (Op, Refusal)> {
+        let setting = Setting {
+            machine: &self.machine,
+            allow_steps: self.allow_steps,
+            weights: self.weights,
+            mode: self.mode,
+            pads_rows: self.pads_rows,
         };
-        read.into_iter().zip(levels).map(compile).collect()
+        let inside: FxHashSet<Op> = ops.iter().copied().collect();
+        let mut reader = Reader::new(m, &setting, &inside, fusion);
+        for &op in ops {
+            reader.read(op).map_err(|refusal| (op, refusal))?;
+        }
+        for (op, value) in ops.iter().flat_map(|&op| m.results(op).map(move |value| (op, value))) {
+            if m.uses(value).any(|(user, _)| !inside.contains(&user)) {
+                reader.result(value, op).map_err(|refusal| (op, refusal))?;
+            }
+        }
+        Ok(reader.finish())
     }
 
-    fn report(&self, m: &Module, _: &Level, (read, program): &Self::Program, cx: &mut PassContext<'_>) {
+    fn layers(read: &Read, _: &[Op]) -> Vec<Vec<Op>> {
+        read.net.layers.iter().map(|layer| layer.ops.clone()).collect()
+    }
+
+    fn explain(&self, m: &Module, read: &Read, cx: &mut PassContext<'_>) {
         for (op, pairs) in &read.steps {
             let what = m.name_text(*op);
             let why = format!("'{what}' is a step from the reference for {pairs} of 65,536 pairs of bytes");
             cx.emit(Diagnostic::remark(m.loc(*op), why));
         }
+    }
+
+    fn choose(&self, ops: &[Op], read: Read, _: &mut PassContext<'_>) -> Result<Self::Program, (Op, Refusal)> {
+        let program = compile(&read.net, &self.machine).map_err(|refusal| (ops[0], refusal))?;
+        Ok((read, program))
+    }
+
+    fn compile(
+        &self,
+        m: &Module,
+        ops: &[Op],
+        read: Read,
+        choices: &LayerChoices,
+    ) -> Result<Self::Program, (Op, Refusal)> {
+        let at = |index: usize| read.net.layers.get(index).and_then(|layer| layer.ops.first()).copied();
+        let refused = |(index, refusal): (usize, Refusal)| (at(index).unwrap_or(ops[0]), refusal);
+        let planned = choices.program.iter().find_map(|&attr| npu::Planned::from_attr(&m.ctx, attr));
+        let planned = planned.unwrap_or_else(program::for_whole_machine);
+        let tiles = |(index, &attr): (usize, &Attr)| {
+            npu::Tiles::from_attr(&m.ctx, attr).ok_or((index, Refusal::from("choices other than '#npu.tiles'")))
+        };
+        let tiles = choices.layers.iter().enumerate().map(tiles).collect::<Result<Vec<_>, _>>().map_err(refused)?;
+        let residency = given::residency_of(&read.net, &tiles).map_err(refused)?;
+        let program = program::compile_by(&read.net, &self.machine, planned, residency).map_err(refused)?;
+        Ok((read, program))
+    }
+
+    fn choices(&self, m: &Module, (read, program): &Self::Program) -> LayerChoices {
+        let planned = Some(&program.planned).filter(|planned| planned.divisor > 1);
+        let tiles = given::tiles_of(&read.net, &program.residency);
+        LayerChoices {
+            program: planned.map(|planned| planned.to_attr(&m.ctx)).into_iter().collect(),
+            layers: tiles.iter().map(|tiles| tiles.to_attr(&m.ctx)).collect(),
+        }
+    }
+
+    fn count(&self, (read, program): &Self::Program, cx: &mut PassContext<'_>) {
         cx.count("num-layers", read.net.layers.len() as u64);
         cx.count("num-instructions", program.instructions.len() as u64);
     }
 
-    fn define(&self, b: &mut Builder<'_>, name: &str, level: &Level, (read, program): &Self::Program) -> Option<()> {
+    fn define(&self, b: &mut Builder<'_>, name: &str, ops: &[Op], (read, program): &Self::Program) -> Option<()> {
         let places = |id: FeatureId| program.steps.ddr[id].map(|at| at as i64);
         let operands = read.operands.iter().map(|&(_, id, _)| places(id)).collect::<Option<Vec<i64>>>()?;
         let results = read.results.iter().map(|&id| places(id)).collect::<Option<Vec<i64>>>()?;
-        let loc = b.module.loc(level.machine[0]);
+        let loc = b.module.loc(ops[0]);
         let constants = Tensor::new(DType::U8, vec![program.constants.len()], program.constants.clone().into()).ok()?;
         let new = npu::NewProgram {
             name,
-            machine: self.setting.machine,
+            machine: &self.machine,
             instructions: &program.instructions,
             constants: &constants,
             ddr_bytes: program.steps.ddr_bytes as i64,
             operands: &operands,
             results: &results,
-            bubbles: read.net.bubbles_dropped(self.setting.machine),
+            bubbles: read.net.bubbles_dropped(&self.machine),
         };
         new.build(b, loc);
         Some(())
     }
 
-    fn call(
-        &self,
-        e: &mut Emitter<'_, '_>,
-        callee: Attr,
-        (read, _): &Self::Program,
-        renamed: &FxHashMap<Value, Value>,
-    ) -> Option<Vec<(Value, Value)>> {
+    fn call(&self, e: &mut Emitter<'_, '_>, callee: Attr, (read, _): &Self::Program) -> Option<Vec<(Value, Value)>> {
         let mut values = Vec::new();
         for &(value, id, packing) in &read.operands {
-            let value = *renamed.get(&value).unwrap_or(&value);
             values.push(host::pack(e, value, &read.net.features[id], packing)?);
         }
         let of_result = |id: usize| {
@@ -288,19 +354,4 @@ impl Accelerator for NpuOffload<'_> {
         });
         new.collect()
     }
-}
-
-/// Reads the ops of a level.
-fn read_level(m: &Module, setting: &Setting<'_>, level: &Level) -> Result<Read, (Op, Refusal)> {
-    let ops: FxHashSet<Op> = level.machine.iter().copied().collect();
-    let mut reader = Reader::new(m, setting, &ops);
-    for &op in &level.machine {
-        reader.read(op).map_err(|refusal| (op, refusal))?;
-    }
-    for (op, value) in level.machine.iter().flat_map(|&op| m.results(op).map(move |value| (op, value))) {
-        if m.uses(value).any(|(user, _)| !ops.contains(&user)) {
-            reader.result(value, op).map_err(|refusal| (op, refusal))?;
-        }
-    }
-    Ok(reader.finish())
 }

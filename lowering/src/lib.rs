@@ -17,8 +17,8 @@ mod form_steps;
 pub mod graph_to_addr;
 pub mod graph_to_cluster;
 pub mod graph_to_npu;
+mod layers;
 pub mod matmul_to_nna;
-mod offload;
 pub mod onnx;
 pub mod onnx_to_graph;
 mod operands;
@@ -35,6 +35,9 @@ pub const PASSES: &[&PassInfo] = &[
     &graph_to_addr::INFO,
     &graph_to_cluster::INFO,
     &graph_to_npu::INFO,
+    &layers::FORM,
+    &layers::CHOOSE,
+    &layers::CONVERT,
     &matmul_to_nna::INFO,
     &qdq_to_integer::INFO,
     &sparse_to_a64::INFO,

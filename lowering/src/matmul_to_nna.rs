@@ -9,7 +9,7 @@ mod im2col;
 mod product;
 
 use crate::emit::Emitter;
-use crate::offload::{is_of_network, machine_of};
+use crate::layers::{is_of_network, machine_of};
 use gradus_ir::pass::{OptionKind, PassOption, Rewrites};
 use gradus_ir::symbols::free_symbol;
 use gradus_ir::{Attr, Builder, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Refusal, Value};

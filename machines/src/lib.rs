@@ -12,6 +12,7 @@ pub mod cluster;
 mod filling;
 pub mod nna;
 pub mod npu;
+mod parameters;
 pub mod patterns;
 pub mod x64;
 

@@ -11,6 +11,7 @@ use std::sync::Arc;
 pub mod addr;
 pub mod columns;
 pub mod graph;
+pub mod layer;
 pub mod layout;
 mod passes;
 pub mod sched;
@@ -21,7 +22,7 @@ pub use passes::PASSES;
 
 /// The dialects of this crate, alphabetically.
 pub const DIALECTS: &[&Dialect] =
-    &[&addr::DIALECT, &graph::DIALECT, &layout::DIALECT, &sched::DIALECT, &sparse::DIALECT];
+    &[&addr::DIALECT, &graph::DIALECT, &layer::DIALECT, &layout::DIALECT, &sched::DIALECT, &sparse::DIALECT];
 
 /// Returns a context with these dialects and MLIR's.
 pub fn context() -> Arc<Context> {

@@ -1,10 +1,10 @@
 //! Builds the steps of a schedule.
 
 use super::draft::{Draft, Root, ScheduleDraft, TensorPlace, Written};
-use crate::emit::source_name;
+use crate::emit::name_of;
 use gradus_dialects::memref::{AllocOp, CopyOp, ReinterpretCastOp};
 use gradus_ir::layout::StridedLayout;
-use gradus_ir::{Attr, Builder, Def, Module, Op, OpDecl, OpState, Type, Value};
+use gradus_ir::{Builder, Def, Module, Op, OpDecl, OpState, Type, Value};
 use gradus_networks::sched::{StepOp, ToBufferOp, ToTensorOp, YieldOp};
 use indexmap::IndexSet;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -158,11 +158,4 @@ impl StepEmitter {
             m.set_operand(end, i, tensor);
         }
     }
-}
-
-/// Returns the names that locations give ops, joined.
-fn name_of(m: &Module, ops: &[Op]) -> Option<Attr> {
-    let mut names: Vec<&str> = ops.iter().filter_map(|&op| source_name(m, op)).collect();
-    names.dedup();
-    (!names.is_empty()).then(|| m.ctx.string_attr(&names.join("+")))
 }

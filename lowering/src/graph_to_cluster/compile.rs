@@ -6,6 +6,7 @@ use super::image::{DdrImage, image};
 use super::memory::{BufferPlacement, assign};
 use super::network::Network;
 use super::schedule::{Choices, Schedule, schedule};
+use crate::layers::LayerOptions;
 use gradus_ir::Refusal;
 use gradus_simulators::cluster::{ClusterMachine, ClusterProgram, Simulator, Statistics};
 
@@ -26,6 +27,8 @@ pub struct Compiled {
     pub estimate: Statistics,
     /// The op of each task, by number among those of the program.
     pub sources: Vec<usize>,
+    /// Steps of the planner of memory.
+    pub effort: u64,
     /// Candidates, with their estimated cycles; `None` if memory does not suffice.
     pub candidates: Vec<(String, Option<u64>)>,
 }
@@ -64,6 +67,20 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// Returns all optimizations without those that options leave out.
+    ///
+    /// # Errors
+    /// There is no such optimization.
+    pub(crate) fn without(options: &LayerOptions) -> Result<Settings, String> {
+        let mut settings = Settings::default();
+        for without in options.left_out() {
+            let mut names = settings.names().into_iter();
+            let found = names.find(|(name, _)| *name == without).map(|(_, setting)| *setting = false);
+            found.ok_or_else(|| format!("there is no optimization '{without}'"))?;
+        }
+        Ok(settings)
+    }
+
     /// Returns the settings by name.
     pub fn names(&mut self) -> [(&'static str, &mut bool); 7] {
         [
@@ -92,13 +109,13 @@ pub fn compile_by(
     let schedule = schedule(net, &choices, machine);
     let fill = if settings.prefetch { choices.fill } else { 0 };
     let memory = assign(&schedule, machine, fill, effort).map_err(|missing| {
-        let source = net.layers[schedule.steps[missing.step].layer].source;
+        let source = net.layers[schedule.steps[missing.step].layer].source();
         (source, Refusal::from("{} bytes that are missing in a cluster's memory").with([missing.bytes as usize]))
     })?;
     let image = image(net, &schedule, &choices, &memory, machine).map_err(|refusal| (0, refusal))?;
     let program = emit(net, &schedule, &memory, &image, machine.clusters as usize, settings.multicast);
     let estimate = Simulator::new(machine.clone()).estimate(&program);
     let estimate = estimate.map_err(|_| (0, "a program that the simulator refuses".into()))?;
-    let sources = schedule.steps.iter().map(|step| net.layers[step.layer].source).collect();
-    Ok(Compiled { program, choices, schedule, memory, image, estimate, sources, candidates: Vec::new() })
+    let sources = schedule.steps.iter().map(|step| net.layers[step.layer].source()).collect();
+    Ok(Compiled { program, choices, schedule, memory, image, estimate, sources, effort, candidates: Vec::new() })
 }

@@ -1,7 +1,7 @@
 //! Choices that fit into the memory of a cluster: features go to DDR between groups, and groups are executed by tiles.
 
 use super::memory::live_bytes_of;
-use super::network::{Edges, FeatureId, LayerId, Network, Role};
+use super::network::{Edges, FeatureId, Layer, LayerId, Network, Role};
 use super::schedule::{Choices, InstanceId, Schedule, TiledLayers, schedule};
 use gradus_ir::Refusal;
 use gradus_simulators::cluster::ClusterMachine;
@@ -39,10 +39,10 @@ pub fn fit(net: &Network, choices: &mut Choices, machine: &ClusterMachine) -> Re
         if !relieve(net, choices, &schedule, at) {
             let layer = &net.layers[schedule.steps[at].layer];
             let rule = "{} bytes more than there are in a cluster's memory";
-            return Err((layer.source, Refusal::from(rule).with([(most - limit) as usize])));
+            return Err((layer.source(), Refusal::from(rule).with([(most - limit) as usize])));
         }
     }
-    let source = net.layers.first().map_or(0, |layer| layer.source);
+    let source = net.layers.first().map_or(0, Layer::source);
     Err((source, "a program that does not fit into the bytes of the clusters' memories".into()))
 }
 

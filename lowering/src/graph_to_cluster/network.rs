@@ -140,8 +140,8 @@ pub enum LayerKind {
 pub struct Layer {
     /// Name of the source.
     pub name: String,
-    /// The op, by number among those of the program.
-    pub source: usize,
+    /// The ops that it computes, by number among those of the program.
+    pub sources: Vec<usize>,
     /// The feature that it reads.
     pub input: FeatureId,
     /// The feature that it writes.
@@ -156,6 +156,11 @@ impl Layer {
     /// Returns the features that the layer reads: its input and the operands of its stages.
     pub fn reads(&self) -> impl Iterator<Item = FeatureId> + '_ {
         std::iter::once(self.input).chain(self.stages.iter().filter_map(|s| s.other))
+    }
+
+    /// The first of the ops that it computes.
+    pub fn source(&self) -> usize {
+        self.sources.first().copied().unwrap_or(0)
     }
 
     /// Whether channels can be divided.

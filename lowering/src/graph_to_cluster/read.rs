@@ -120,11 +120,18 @@ pub struct Reader<'m> {
     settings: Settings,
     /// Values that are read outside of the program, so that they must exist.
     kept: &'m dyn Fn(Value) -> bool,
+    /// Whether two ops, by number, may be in one layer.
+    may_fuse: &'m dyn Fn(usize, usize) -> bool,
 }
 
 impl<'m> Reader<'m> {
     /// Creates a reader of ops.
-    pub fn new(m: &'m Module, settings: Settings, kept: &'m dyn Fn(Value) -> bool) -> Reader<'m> {
+    pub fn new(
+        m: &'m Module,
+        settings: Settings,
+        kept: &'m dyn Fn(Value) -> bool,
+        may_fuse: &'m dyn Fn(usize, usize) -> bool,
+    ) -> Reader<'m> {
         Reader {
             m,
             net: Network::default(),
@@ -133,6 +140,7 @@ impl<'m> Reader<'m> {
             source: 0,
             settings,
             kept,
+            may_fuse,
         }
     }
 
@@ -218,7 +226,8 @@ impl<'m> Reader<'m> {
 
     /// A layer that copies a feature, without an output.
     fn copy(&self, op: Op, input: FeatureId) -> Layer {
-        Layer { name: self.name(op), source: self.source, input, output: 0, kind: LayerKind::Map, stages: Vec::new() }
+        let (name, sources) = (self.name(op), vec![self.source]);
+        Layer { name, sources, input, output: 0, kind: LayerKind::Map, stages: Vec::new() }
     }
 
     /// Applies a stage to a value, in the layer that computes it if that is possible.
@@ -245,12 +254,13 @@ impl<'m> Reader<'m> {
         let info = &self.net.features[id];
         let layer = self.net.layers.iter().rposition(|layer| layer.output == id)?;
         let is_only = self.m.has_one_use(value) && self.m.uses(value).all(|(op, _)| op == user) && !(self.kept)(value);
+        let may_fuse = self.net.layers[layer].sources.iter().all(|&source| (self.may_fuse)(source, self.source));
         let is_read = self.net.layers.iter().any(|l| l.reads().any(|read| read == id));
         // Other values may be views of the same feature.
         let is_viewed = self.features.values().chain(self.flat.values()).filter(|&&other| other == id).count() > 1;
         let is_whole = info.part_of.is_none() && !self.net.has_parts(id);
         let takes_stages = !matches!(self.net.layers[layer].kind, LayerKind::Softmax | LayerKind::Lrn { .. });
-        (is_only && !is_read && !is_viewed && is_whole && takes_stages).then_some(layer)
+        (is_only && may_fuse && !is_read && !is_viewed && is_whole && takes_stages).then_some(layer)
     }
 
     /// Lets a layer compute another value of the same extents.
@@ -260,7 +270,8 @@ impl<'m> Reader<'m> {
         self.features.retain(|_, known| *known != id);
         self.features.insert(value, id);
         // Operands of stages may have been computed after the layer: the layer moves behind them.
-        let layer = self.net.layers.remove(layer);
+        let mut layer = self.net.layers.remove(layer);
+        layer.sources.push(self.source);
         self.net.layers.push(layer);
         Ok(())
     }
@@ -274,7 +285,7 @@ impl<'m> Reader<'m> {
             return Ok(());
         }
         let output = self.feature(value, Role::Result(i))?;
-        let layer = Layer { output, source, ..self.copy(op, id) };
+        let layer = Layer { output, sources: vec![source], ..self.copy(op, id) };
         self.net.layers.push(layer);
         Ok(())
     }

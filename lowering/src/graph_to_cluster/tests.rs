@@ -119,7 +119,7 @@ impl Draw {
             stages.push(StageInfo::plain(Stage::Clamp { low: -50.0, high: 60.0 }));
         }
         let output = self.feature(extents, Role::Inner);
-        self.net.layers.push(Layer { name: "layer".into(), source: 0, input, output, kind, stages });
+        self.net.layers.push(Layer { name: "layer".into(), sources: vec![0], input, output, kind, stages });
         output
     }
 
@@ -143,7 +143,7 @@ impl Draw {
             let of_both = ChannelSlice { whole, first: self.random.below(channels + 1), step: 1 };
             let input = if i < 2 { a } else { self.part(of_both, [rows, cols, channels]) };
             let stages = vec![StageInfo::plain(Stage::Clamp { low: -40.0 + i as f32, high: 100.0 })];
-            self.net.layers.push(Layer { name: "part".into(), source: 0, input, output, kind: LayerKind::Map, stages });
+            self.net.layers.push(Layer { name: "part".into(), sources: vec![0], input, output, kind: LayerKind::Map, stages });
         }
         let (first, count) = (self.random.below(channels), self.random.up_to(channels));
         self.part(ChannelSlice { whole, first, step: 1 }, [rows, cols, count])
@@ -180,7 +180,7 @@ impl Draw {
         let result = draw.feature(extents, Role::Result(0));
         draw.net.layers.push(Layer {
             name: "result".into(),
-            source: 0,
+            sources: vec![0],
             input: last,
             output: result,
             kind: LayerKind::Map,

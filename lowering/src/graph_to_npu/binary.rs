@@ -1,7 +1,7 @@
 //! Sums, products and tables of quantized tensors.
 
 use super::conv::{OTHER_FACTORS, ZERO_OF_WEIGHTS};
-use super::network::{FeatureSum, Layer, Role, Weights};
+use super::network::{FeatureSum, Layer, ProductSide, Role, Weights};
 use super::read::{NO_AXIS, OTHER_AXES, Reader, extents, is_signed};
 use super::scale::{self, ByteQuantization};
 use super::shape::TABLE;
@@ -64,11 +64,12 @@ impl Reader<'_> {
         let of_channels = [1, 1, extents[2]];
         let is_like = |view: &Option<View>| view.as_ref().is_some_and(|v| v.axes == like.axes);
         // The operand that is the weights is the second of these.
-        let mut sides = [(a, x, qa), (b, z, qb)];
-        if !is_like(&sides[0].1) || is_like(&sides[1].1) && self.setting.weights_are_left() {
+        let mut sides = [(ProductSide::Left, a, x, qa), (ProductSide::Right, b, z, qb)];
+        let is_free = sides.iter().all(|side| is_like(&side.2));
+        if !is_like(&sides[0].2) || is_free && self.side_of(op) == Some(ProductSide::Left) {
             sides.reverse();
         }
-        let [(_, Some(input), q_input), (value, weights, q_weights)] = sides else {
+        let [(_, _, Some(input), q_input), (side, value, weights, q_weights)] = sides else {
             return Err(Refusal::of(a, OTHER_AXES));
         };
         let weights = match weights {
@@ -89,29 +90,17 @@ impl Reader<'_> {
         if q_weights.zero != 0 && bits < 9 {
             return Err(Refusal::of(value, ZERO_OF_WEIGHTS).with([bits as usize]));
         }
-        let mut input = input;
-        if let Weights::Elements(id) = weights {
+        let (mut input, mut weights) = (input, weights);
+        if let Weights::Elements(id) = &mut weights {
             // A line of elements is all bytes of a feature.
             input.feature = self.whole(op, input.feature);
-            let whole = self.whole(op, id);
-            return self.add_product(op, input, Weights::Elements(whole), [q_input, q_weights, to], requantization, y);
+            *id = self.whole(op, *id);
         }
-        self.add_product(op, input, weights, [q_input, q_weights, to], requantization, y)
-    }
-
-    fn add_product(
-        &mut self,
-        op: Op,
-        input: View,
-        weights: Weights,
-        [from, by, to]: [ByteQuantization; 3],
-        requantization: super::network::Requantization,
-        y: Value,
-    ) -> Result<(), Refusal> {
         let layer = Layer {
             weights,
-            signed_weights: by.signed,
-            zeros: [from.zero, by.zero],
+            operand: is_free.then_some(side),
+            signed_weights: q_weights.signed,
+            zeros: [q_input.zero, q_weights.zero],
             requantization: vec![requantization],
             zero: to.zero,
             signed: to.signed,

@@ -64,7 +64,8 @@ impl Reader<'_> {
         let taps = kernel.iter().product::<usize>();
         let depth = values.len() / (kernels * taps).max(1);
         let layer = Layer {
-            name: self.name(conv.0),
+            ops: vec![conv.0],
+            operand: None,
             input: view.feature,
             output: 0,
             depthwise,

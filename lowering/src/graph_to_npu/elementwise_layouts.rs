@@ -11,6 +11,9 @@ use rustc_hash::FxHashMap;
 /// A layout: columns and channels of a block, and the order of blocks.
 pub type Layout = ([usize; 2], BlockOrder);
 
+/// Returns the layout that a product of elements has by force, if it has one.
+type Forced<'a> = &'a dyn Fn(&Layer) -> Option<Layout>;
+
 /// The blocks of features whose layout is free: `8c`, `4c`, `2c`, `1c`, `4w4c`, `8w4c`, `8w8c`.
 const LAYOUTS: [[usize; 2]; 7] = [[1, 8], [1, 4], [1, 2], [1, 1], [4, 4], [8, 4], [8, 8]];
 
@@ -26,9 +29,16 @@ pub fn parse(text: &str) -> Option<Layout> {
     Some(([number(columns)?, number(channels)?], blocks))
 }
 
+/// The text of a layout.
+pub fn text((tile, blocks): Layout) -> String {
+    let [columns, channels] = tile;
+    let mode = if columns == 1 { format!("{channels}c") } else { format!("{columns}w{channels}c") };
+    mode + if blocks == BlockOrder::ChannelsInside { "-by-columns" } else { "" }
+}
+
 impl Network {
-    /// Completes a network of which all layers are known. `forced`: the layout of products of elements, by force.
-    pub fn finish(&mut self, machine: &NpuMachine, forced: Option<Layout>) {
+    /// Completes a network of which all layers are known. `forced`: the layout of a product of elements, by force.
+    pub fn finish(&mut self, machine: &NpuMachine, forced: Forced<'_>) {
         self.drop_unread();
         self.choose_elementwise_layouts(machine, forced);
         self.match_blocks();
@@ -88,13 +98,13 @@ impl Network {
     }
 
     /// Chooses the layout of products whose operands and results are free.
-    fn choose_elementwise_layouts(&mut self, machine: &NpuMachine, forced: Option<Layout>) {
+    fn choose_elementwise_layouts(&mut self, machine: &NpuMachine, forced: Forced<'_>) {
         let free = self.free();
         for (first, group) in self.elementwise_groups() {
             if !group.iter().all(|&id| free[id]) {
                 continue;
             }
-            let layouts: Vec<Layout> = match forced {
+            let layouts: Vec<Layout> = match forced(&self.layers[first]) {
                 Some(layout) => vec![layout],
                 None => LAYOUTS.iter().map(|&tile| (tile, BlockOrder::ColumnsInside)).collect(),
             };
@@ -142,7 +152,7 @@ impl Network {
     }
 
     /// Copies features of products of elements whose layouts differ. Returns whether there are any.
-    fn match_layouts(&mut self, machine: &NpuMachine, forced: Option<Layout>) -> bool {
+    fn match_layouts(&mut self, machine: &NpuMachine, forced: Forced<'_>) -> bool {
         let (mut at, mut is_changed) = (0, false);
         while at < self.layers.len() {
             let features = Network::elementwise_features(&self.layers[at]).unwrap_or_default();
@@ -157,6 +167,7 @@ impl Network {
             let padded = |layout: &Layout| channels.next_multiple_of(layout.0[1]);
             let least = layouts[..layouts.len() - 1].iter().map(padded).min().unwrap_or(channels);
             let is_filled = |layout: &Layout| width.is_multiple_of(layout.0[0]) && padded(layout) <= least;
+            let forced = forced(&self.layers[at]);
             let candidates = layouts.iter().copied().chain(forced).filter(is_filled);
             let cost = |layout: &Layout| (forced != Some(*layout), self.conversions(at, &features, *layout, machine));
             let common = layouts.iter().fold(0, |n, layout| gcd(n, layout.0[1]));
@@ -172,7 +183,7 @@ impl Network {
             let info = &self.features[id];
             let mut net = Network { features: vec![info.clone(), info.clone()], ..Network::default() };
             net.lay_out(1, layout);
-            net.layers.push(Layer::copy(String::new(), 0, 1, info.channels, info.signed));
+            net.layers.push(Layer::copy(Vec::new(), 0, 1, info.channels, info.signed));
             net.copy_cost(machine)
         });
         copied.sum::<u64>() + self.elementwise_cost(at, layout, machine)
@@ -187,12 +198,12 @@ impl Network {
             }
             let mut info = self.features[id].clone();
             (info.part_of, info.role, info.tile, info.blocks) = (None, Role::Inner, layout.0, layout.1);
-            let (channels, signed, name) = (info.channels, info.signed, self.layers[at].name.clone());
+            let (channels, signed, ops) = (info.channels, info.signed, self.layers[at].ops.clone());
             self.features.push(info);
             let copied = self.features.len() - 1;
             if id == output {
                 self.layers[at].output = copied;
-                self.layers.insert(at + 1, Layer::copy(name, copied, id, channels, signed));
+                self.layers.insert(at + 1, Layer::copy(ops.clone(), copied, id, channels, signed));
                 continue;
             }
             let layer = &mut self.layers[at];
@@ -203,7 +214,7 @@ impl Network {
                 layer.weights = Weights::Elements(copied);
             }
             layer.sum.iter_mut().filter(|sum| sum.feature == id).for_each(|sum| sum.feature = copied);
-            self.layers.insert(at, Layer::copy(name, id, copied, channels, signed));
+            self.layers.insert(at, Layer::copy(ops.clone(), id, copied, channels, signed));
             at += 1;
         }
         at

@@ -2,8 +2,8 @@
 //! operand are weights where they are.
 
 use super::conv::{Kernels, LARGE_SUMS, OTHER_FACTORS, requantization};
-use super::network::{FeatureId, FeatureInfo, Layer, PartOf, Role, Weights, gcd};
-use super::read::{MAX_EXTENT, OTHER_ORDER, ProductSide, Reader, check_extents, extents, is_signed};
+use super::network::{FeatureId, FeatureInfo, Layer, PartOf, ProductSide, Role, Weights, gcd};
+use super::read::{MAX_EXTENT, OTHER_ORDER, Reader, check_extents, extents, is_signed};
 use super::scale::{self, ByteQuantization, MAX_SUM};
 use super::view::{CHANNELS, COLUMNS, ChannelOrder, Digit, ROWS, View};
 use crate::operands::{self, constant, integers};
@@ -97,7 +97,7 @@ impl Reader<'_> {
         let zero_fits = |side: usize| machine.weight_bits == 9 || product.quantizations[side].zero == 0;
         let joins = self.joins_heads(y);
         let is_allowed = |&side: &usize| {
-            let forced = self.setting.weights.is_none_or(|forced| (forced == ProductSide::Right) == (side == 1));
+            let forced = self.side_of(product.op).is_none_or(|forced| forced == ProductSide::ALL[side]);
             zero_fits(side) && (forced || joins) && (side == 1 || !joins)
         };
         let sides = [1, 0].into_iter().filter(is_allowed);
@@ -182,7 +182,8 @@ impl Reader<'_> {
                 requantization: requantization.clone(),
                 zero: product.to.zero,
                 signed: product.to.signed,
-                ..Layer::copy(self.name(product.op), x, output, kernels, product.to.signed)
+                operand: Some(ProductSide::ALL[side]),
+                ..Layer::copy(vec![product.op], x, output, kernels, product.to.signed)
             };
             self.out.net.layers.push(layer);
         }

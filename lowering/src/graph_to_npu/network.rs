@@ -1,5 +1,6 @@
 //! The network of a program: features and the layers that compute them, before any choice of tiles and places.
 
+use gradus_ir::Op;
 use gradus_simulators::npu::Feature;
 
 /// A feature by number.
@@ -163,6 +164,20 @@ impl Weights {
     }
 }
 
+/// An operand of a product.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ProductSide {
+    /// The first.
+    Left,
+    /// The second.
+    Right,
+}
+
+impl ProductSide {
+    /// Both, in order.
+    pub const ALL: [ProductSide; 2] = [ProductSide::Left, ProductSide::Right];
+}
+
 /// The requantization of one kernel: `(acc + bias) * scale * 2^-shift`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Requantization {
@@ -194,8 +209,8 @@ pub struct FeatureSum {
 /// A convolution with everything up to the bytes of its result.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Layer {
-    /// Name of the source.
-    pub name: String,
+    /// The ops that it computes.
+    pub ops: Vec<Op>,
     /// The feature that it reads.
     pub input: FeatureId,
     /// The feature that it writes.
@@ -204,6 +219,8 @@ pub struct Layer {
     pub depthwise: bool,
     /// Weights.
     pub weights: Weights,
+    /// The operand of the op that is the weights, where that is a choice.
+    pub operand: Option<ProductSide>,
     /// Whether weights are signed.
     pub signed_weights: bool,
     /// Zero points of the input and of the weights.
@@ -237,13 +254,14 @@ pub struct Layer {
 
 impl Layer {
     /// A layer that copies a feature: a depthwise convolution of each element with the weight 1.
-    pub fn copy(name: String, input: FeatureId, output: FeatureId, channels: usize, signed: bool) -> Layer {
+    pub fn copy(ops: Vec<Op>, input: FeatureId, output: FeatureId, channels: usize, signed: bool) -> Layer {
         Layer {
-            name,
+            ops,
             input,
             output,
             depthwise: true,
             weights: Weights::Constant(vec![1; channels]),
+            operand: None,
             signed_weights: true,
             zeros: [0, 0],
             depth: 1,

@@ -2,11 +2,14 @@
 
 use super::constants::image;
 use super::emit::emit;
+use super::given::check;
 use super::network::Network;
+use super::price::Prices;
 use super::residency::{Residency, TilingCosts, choose};
 use super::shape::Weighing;
 use super::steps::{NoRoom, Placement, Steps, divide};
 use gradus_ir::Refusal;
+use gradus_machines::npu::Planned;
 use gradus_simulators::npu::{NpuInst, NpuMachine, Simulator};
 
 /// A compiled network.
@@ -16,6 +19,8 @@ pub struct CompiledNetwork {
     pub instructions: Vec<NpuInst>,
     /// The choices.
     pub residency: Residency,
+    /// The machine for which it is planned.
+    pub planned: Planned,
     /// Constants, from byte 0 of DDR.
     pub constants: Vec<u8>,
     /// The steps and the places in DDR.
@@ -56,10 +61,10 @@ pub fn compile(net: &Network, machine: &NpuMachine) -> Result<CompiledNetwork, R
     let mut found = FastestProgram { net, machine, best: None, failure: None };
     let plans = (MAX_LAYERS_AGAIN / net.layers.len().max(1)).clamp(1, HALVED.len() + 2);
     for growth in GROWTHS {
-        for (i, smaller) in planned_for(machine).enumerate() {
+        for (i, planned) in planned_for(machine).enumerate() {
             let is_small = found.best.as_ref().is_none_or(|(_, known)| known.instructions.len() <= MAX_INSTRUCTIONS);
             if found.best.is_none() || (i < plans && is_small) {
-                found.plan(&smaller, growth)?;
+                found.plan(&planned, growth)?;
             }
         }
         if found.best.is_some() {
@@ -83,8 +88,9 @@ struct FastestProgram<'a> {
 }
 
 impl FastestProgram<'_> {
-    /// Tries the programs that are planned for a machine with no more of anything.
-    fn plan(&mut self, smaller: &NpuMachine, growth: usize) -> Result<(), Refusal> {
+    /// Tries the programs that are planned for a part of the machine.
+    fn plan(&mut self, planned: &Planned, growth: usize) -> Result<(), Refusal> {
+        let Some(smaller) = &part_of(self.machine, planned) else { return Ok(()) };
         let mut costs = TilingCosts::new(self.net.layers.len());
         for by in WEIGHINGS {
             let (steps, residency) = match fit(self.net, smaller, by, growth, &mut costs) {
@@ -102,32 +108,82 @@ impl FastestProgram<'_> {
             let simulator = Simulator::new(self.machine.clone());
             let cycles = simulator.time(&instructions).map_err(|_| "a program that the simulator refuses")?.cycles;
             if self.best.as_ref().is_none_or(|(least, _)| cycles < *least) {
-                self.best = Some((cycles, CompiledNetwork { instructions, constants: Vec::new(), residency, steps }));
+                let (planned, constants) = (planned.clone(), Vec::new());
+                self.best = Some((cycles, CompiledNetwork { instructions, constants, residency, planned, steps }));
             }
         }
         Ok(())
     }
 }
 
+/// Compiles a network by given choices.
+///
+/// # Errors
+/// Choices that the machine or the network does not allow, with the layer.
+pub fn compile_by(
+    net: &Network,
+    machine: &NpuMachine,
+    planned: Planned,
+    residency: Residency,
+) -> Result<CompiledNetwork, (usize, Refusal)> {
+    let rule = "a program that is planned for a part of the machine that does not exist";
+    let smaller = part_of(machine, &planned).ok_or((0, rule.into()))?;
+    check(net, &smaller, &residency)?;
+    let mut prices: Vec<Prices> = net.layers.iter().map(|_| Prices::default()).collect();
+    let steps = divide_closely(net, &residency, &smaller, &mut prices).map_err(|NoRoom { layer, bytes }| {
+        (layer, Refusal::from("a tile whose {} bytes find no place in SRAM beside what is there").with([bytes]))
+    })?;
+    let instructions = emit(net, &residency, &steps, machine);
+    let constants = image(net, &residency, &steps.ddr, machine);
+    Ok(CompiledNetwork { instructions, residency, planned, constants, steps })
+}
+
+/// Divides the layers by the first placement of streams for which there is room.
+fn divide_closely(
+    net: &Network,
+    residency: &Residency,
+    machine: &NpuMachine,
+    prices: &mut [Prices],
+) -> Result<Steps, NoRoom> {
+    let mut room = NoRoom { layer: 0, bytes: 0 };
+    for placement in PLACEMENTS {
+        match divide(net, residency, machine, placement, prices) {
+            Ok(steps) => return Ok(steps),
+            Err(no_room) => room = no_room,
+        }
+    }
+    Err(room)
+}
+
 /// The machines for which programs are planned: this one, and that with half of the accumulators, whose tiles are smaller. What waits for
 /// a tile begins sooner, and smaller tiles fit into SRAM that larger ones leave scattered. Then those with half of another parameter,
 /// whose programs this one runs too: the choices are greedy, and so twice as much of a parameter is seldom slower. At last those with even
 /// fewer accumulators.
-fn planned_for(machine: &NpuMachine) -> impl Iterator<Item = NpuMachine> + use<'_> {
-    let halves = std::iter::successors(Some(machine.accumulators), |&n| Some(n / 2));
-    let fewer = halves
-        .take_while(|&n| n >= 2 * machine.kernels)
-        .map(|accumulators| NpuMachine { accumulators, ..machine.clone() });
-    let halved = |name: &'static str| {
-        let mut smaller = machine.clone();
-        let mut parameters = smaller.parameters();
-        let (_, value) = parameters.iter_mut().find(|(known, _)| *known == name)?;
-        **value /= 2;
-        (**value > 0).then_some(smaller)
-    };
+fn planned_for(machine: &NpuMachine) -> impl Iterator<Item = Planned> + use<> {
+    let part = |parameter: &str, divisor: u32| Planned { parameter: parameter.to_owned(), divisor };
+    let (accumulators, least) = (machine.accumulators, 2 * machine.kernels);
+    let divisors = (0..u32::BITS).map(|bits| 1 << bits).take_while(move |divisor| accumulators / divisor >= least);
+    let fewer = divisors.map(move |divisor| part(ACCUMULATORS, divisor));
     let (first, last) = (fewer.clone().take(2), fewer.skip(2));
-    first.chain(HALVED.into_iter().filter_map(halved)).chain(last)
+    first.chain(HALVED.into_iter().map(move |parameter| part(parameter, 2))).chain(last)
 }
+
+/// What a program is planned for that is planned for the whole machine.
+pub fn for_whole_machine() -> Planned {
+    Planned { parameter: ACCUMULATORS.to_owned(), divisor: 1 }
+}
+
+/// The machine with a part of a parameter, if that leaves any.
+fn part_of(machine: &NpuMachine, planned: &Planned) -> Option<NpuMachine> {
+    let mut smaller = machine.clone();
+    let mut parameters = smaller.parameters();
+    let (_, value) = parameters.iter_mut().find(|(known, _)| *known == planned.parameter)?;
+    **value = value.checked_div(planned.divisor)?;
+    (**value > 0).then_some(smaller)
+}
+
+/// The parameter whose parts are tried first.
+const ACCUMULATORS: &str = "accumulators";
 
 /// The parameters of which half is tried too.
 const HALVED: [&str; 5] = ["banks", "ddr_rate", "positions", "post_width", "sram_bytes"];
@@ -143,15 +199,10 @@ fn fit(
     let mut slack = vec![0; net.layers.len()];
     loop {
         let residency = choose(net, machine, &slack, by, costs)?;
-        let divided =
-            PLACEMENTS.iter().map(|&placement| divide(net, &residency, machine, placement, &mut costs.prices));
-        let mut room = NoRoom { layer: 0, bytes: 0 };
-        for steps in divided {
-            match steps {
-                Ok(steps) => return Ok((steps, residency)),
-                Err(no_room) => room = no_room,
-            }
-        }
+        let room = match divide_closely(net, &residency, machine, &mut costs.prices) {
+            Ok(steps) => return Ok((steps, residency)),
+            Err(room) => room,
+        };
         // Free bytes are scattered: the layer gets more of them. At last its neighbours too, whose features are beside its last tile.
         let more = room.bytes.div_ceil(growth).max(machine.sram_bytes as usize / 128);
         let at = room.layer;

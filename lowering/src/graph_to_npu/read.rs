@@ -1,15 +1,19 @@
 //! Ops on bytes as layers: values as views of features, and the ops that move nothing.
 
-use super::network::{BlockOrder, FeatureId, FeatureInfo, Layer, Network, PartOf, Role, Weights, gcd};
+use super::elementwise_layouts::{self, Layout};
+use super::network::{
+    BlockOrder, FeatureId, FeatureInfo, Layer, Network, PartOf, ProductSide, Role, Weights, gcd,
+};
 use super::scale::Fit;
 use super::view::{CHANNELS, COLUMNS, ChannelOrder, Digit, ROWS, View};
-use crate::emit::source_name;
+use crate::layers::Fusion;
 use crate::operands;
 use gradus_ir::{DType, Module, Op, OpDecl, OpInfo, Refusal, Value};
 use gradus_networks::graph::{
     ConcatOp, FlattenOp, QLinearAddOp, QLinearConvOp, QLinearMatMulOp, QLinearMulOp, ReshapeOp, SqueezeOp, TableOp,
     TransposeOp, UnsqueezeOp,
 };
+use gradus_machines::npu;
 use gradus_simulators::npu::NpuMachine;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -118,28 +122,12 @@ pub struct Setting<'a> {
     pub machine: &'a NpuMachine,
     /// Whether sums and products may be a step from the reference for some pairs of bytes.
     pub allow_steps: bool,
-    /// The operand of products that is the weights, `None` for the cheaper one.
+    /// The operand of products that is the weights, `None` for the cheaper one. A choice that an op has comes first.
     pub weights: Option<ProductSide>,
-    /// The mode of products of elements, `None` for the cheapest one.
-    pub mode: Option<([usize; 2], BlockOrder)>,
+    /// The mode of products of elements, `None` for the cheapest one. A choice that an op has comes first.
+    pub mode: Option<Layout>,
     /// Whether rows are padded in SRAM against conflicts of banks.
     pub pads_rows: bool,
-}
-
-impl Setting<'_> {
-    /// Whether the first operand of products is the weights by force.
-    pub fn weights_are_left(&self) -> bool {
-        self.weights == Some(ProductSide::Left)
-    }
-}
-
-/// An operand of a product.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ProductSide {
-    /// The first.
-    Left,
-    /// The second.
-    Right,
 }
 
 /// A reader of ops.
@@ -152,12 +140,32 @@ pub struct Reader<'m> {
     pub(super) views: FxHashMap<Value, View>,
     /// The ops of the program.
     ops: &'m FxHashSet<Op>,
+    /// How they are fused, and what is chosen for them.
+    fusion: &'m Fusion,
 }
 
 impl<'m> Reader<'m> {
     /// Creates a reader of the ops of a program.
-    pub fn new(m: &'m Module, setting: &'m Setting<'m>, ops: &'m FxHashSet<Op>) -> Reader<'m> {
-        Reader { m, setting, out: Read::default(), views: FxHashMap::default(), ops }
+    pub fn new(m: &'m Module, setting: &'m Setting<'m>, ops: &'m FxHashSet<Op>, fusion: &'m Fusion) -> Reader<'m> {
+        Reader { m, setting, out: Read::default(), views: FxHashMap::default(), ops, fusion }
+    }
+
+    /// The operand of a product that is the weights, if that is given.
+    pub(super) fn side_of(&self, op: Op) -> Option<ProductSide> {
+        let chosen = self.tiles_of(op).find_map(|tiles| tiles.operand);
+        chosen.map(|side| ProductSide::ALL[side]).or(self.setting.weights)
+    }
+
+    /// The mode of a product of elements, if that is given.
+    fn mode_of(&self, layer: &Layer) -> Option<Layout> {
+        let mut tiles = layer.ops.iter().flat_map(|&op| self.tiles_of(op));
+        tiles.find_map(|tiles| elementwise_layouts::parse(&tiles.mode)).or(self.setting.mode)
+    }
+
+    /// The choices for the layers of an op.
+    fn tiles_of(&self, op: Op) -> impl Iterator<Item = npu::Tiles> + use<'m> {
+        let (fusion, m) = (self.fusion, self.m);
+        fusion.choices(op).iter().filter_map(|&attr| npu::Tiles::from_attr(&m.ctx, attr))
     }
 
     /// Reads an op.
@@ -429,12 +437,7 @@ impl<'m> Reader<'m> {
     /// A layer that copies a feature, without an output.
     pub(super) fn identity(&self, op: Op, x: &View) -> Layer {
         let info = &self.out.net.features[x.feature];
-        Layer::copy(self.name(op), x.feature, 0, info.channels, info.signed)
-    }
-
-    /// The name of the op in its source, or its own.
-    pub(super) fn name(&self, op: Op) -> String {
-        source_name(self.m, op).unwrap_or(self.m.name_text(op)).to_owned()
+        Layer::copy(vec![op], x.feature, 0, info.channels, info.signed)
     }
 
     /// Returns factors, if they give the bytes of the reference or may be a step from them.
@@ -463,7 +466,8 @@ impl<'m> Reader<'m> {
         // Other values may be views of the same feature.
         let is_read = net.layers.iter().any(|l| l.reads().any(|read| read == id));
         let is_viewed = self.views.values().filter(|view| view.feature == id).count() > 1;
-        (is_only && !is_read && !is_viewed && net.features[id].part_of.is_none()).then_some(layer)
+        let may_fuse = net.layers[layer].ops.iter().all(|&op| self.fusion.may_fuse(op, user));
+        (is_only && may_fuse && !is_read && !is_viewed && net.features[id].part_of.is_none()).then_some(layer)
     }
 
     /// Lets a layer compute another value.
@@ -473,7 +477,8 @@ impl<'m> Reader<'m> {
         self.views.retain(|_, view| view.feature != feature);
         self.views.insert(value, View { feature, axes });
         // The sum's other operand may have been computed after the layer: the layer moves behind it.
-        let layer = self.out.net.layers.remove(layer);
+        let mut layer = self.out.net.layers.remove(layer);
+        layer.ops.extend(self.m.defining_op(value));
         self.out.net.layers.push(layer);
     }
 
@@ -497,7 +502,9 @@ impl<'m> Reader<'m> {
 
     /// Returns the program.
     pub fn finish(mut self) -> Read {
-        self.out.net.finish(self.setting.machine, self.setting.mode);
+        let mut net = std::mem::take(&mut self.out.net);
+        net.finish(self.setting.machine, &|layer| self.mode_of(layer));
+        self.out.net = net;
         if self.setting.pads_rows {
             self.out.net.pad_rows(self.setting.machine);
         }

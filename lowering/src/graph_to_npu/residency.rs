@@ -106,23 +106,7 @@ impl ResidencyChooser<'_> {
     /// Recomputes which results are written over the operand of their sum, and the live bytes.
     fn update(&mut self) {
         let net = self.net;
-        self.over = (0..net.features.len()).collect();
-        for (index, layer) in net.layers.iter().enumerate() {
-            let Some(sum) = layer.sum else { continue };
-            let (from, to) = (sum.feature, layer.output);
-            let is_root = |id: FeatureId| net.root(id).0 == id && self.resident[id];
-            let [a, b] = [from, to].map(|id| &net.features[id]);
-            let fits = a.tile == b.tile && a.sram_bytes() == b.sram_bytes() && a.pitch() == b.pitch();
-            let is_read_beside =
-                index > 0 && self.cascaded[index - 1] && net.layers[index - 1].reads().any(|read| read == from);
-            let is_last = !is_read_beside
-                && self.lifetimes[to].0 == index
-                && self.lifetimes[from].1 == index
-                && from != layer.input;
-            if is_root(from) && is_root(to) && fits && is_last {
-                self.over[to] = self.over[from];
-            }
-        }
+        self.over = written_over(net, &self.lifetimes, &self.resident, &self.cascaded);
         self.live = vec![0; net.layers.len()];
         for (bytes, first, last) in self.groups().values() {
             self.live[*first..=*last].iter_mut().for_each(|live| *live += bytes);
@@ -135,10 +119,7 @@ impl ResidencyChooser<'_> {
         for id in (0..self.net.features.len()).filter(|&id| self.resident[id] && !self.is_passed_on(id)) {
             let bytes = self.net.features[id].sram_bytes().next_multiple_of(ALIGNMENT);
             let (_, first, last) = groups.entry(self.over[id]).or_insert((bytes, usize::MAX, 0));
-            let (mut begin, mut end) = self.lifetimes[id];
-            // Cascaded layers take turns.
-            begin -= usize::from(begin > 0 && self.cascaded[begin - 1]);
-            end += usize::from(self.cascaded[end]);
+            let (begin, end) = in_turns(self.lifetimes[id], &self.cascaded);
             (*first, *last) = ((*first).min(begin), (*last).max(end));
         }
         groups
@@ -150,21 +131,9 @@ impl ResidencyChooser<'_> {
         self.cascaded.get(first).is_some_and(|&is| is) && self.net.layers[first].output == id
     }
 
-    /// Whether a layer may be cascaded with the next: the only reader of its output, by rows of its own.
+    /// Whether a layer may be cascaded with the next.
     fn may_cascade(&self, index: usize) -> bool {
-        let [layer, next] = [index, index + 1].map(|i| self.net.layers.get(i));
-        let (Some(layer), Some(next)) = (layer, next) else { return false };
-        let id = layer.output;
-        let readers = self.net.layers.iter().flat_map(Layer::reads).filter(|&r| r == id).count();
-        let is_constant = |l: &Layer| matches!(l.weights, Weights::Constant(_));
-        next.input == id
-            && readers == 1
-            && self.lifetimes[id] == (index, index + 1)
-            && self.net.features[id].part_of.is_none()
-            && self.net.features[id].role == Role::Inner
-            && is_constant(layer)
-            && is_constant(next)
-            && (next.kernel, next.stride, next.pad, next.folded) == ([1, 1], [1, 1], [0, 0], 0)
+        may_cascade(self.net, &self.lifetimes, index)
     }
 
     /// Bytes of SRAM for tiles in a layer.
@@ -302,8 +271,64 @@ impl ResidencyChooser<'_> {
 /// Rounds of improvement.
 const ROUNDS: usize = 4;
 
+/// Whether a layer may be cascaded with the next: the only reader of its output, by rows of its own.
+pub fn may_cascade(net: &Network, lifetimes: &[(usize, usize)], index: usize) -> bool {
+    let [layer, next] = [index, index + 1].map(|i| net.layers.get(i));
+    let (Some(layer), Some(next)) = (layer, next) else { return false };
+    let id = layer.output;
+    let readers = net.layers.iter().flat_map(Layer::reads).filter(|&r| r == id).count();
+    let is_constant = |l: &Layer| matches!(l.weights, Weights::Constant(_));
+    next.input == id
+        && readers == 1
+        && lifetimes[id] == (index, index + 1)
+        && net.features[id].part_of.is_none()
+        && net.features[id].role == Role::Inner
+        && is_constant(layer)
+        && is_constant(next)
+        && (next.kernel, next.stride, next.pad, next.folded) == ([1, 1], [1, 1], [0, 0], 0)
+}
+
+/// For each resident root the one whose bytes it takes: the result of a sum may be written over its other operand.
+pub fn written_over(
+    net: &Network,
+    lifetimes: &[(usize, usize)],
+    resident: &[bool],
+    cascaded: &[bool],
+) -> Vec<FeatureId> {
+    let mut over: Vec<FeatureId> = (0..net.features.len()).collect();
+    for (index, layer) in net.layers.iter().enumerate() {
+        let Some(sum) = layer.sum else { continue };
+        let (from, to) = (sum.feature, layer.output);
+        let is_root = |id: FeatureId| net.root(id).0 == id && resident[id];
+        let [a, b] = [from, to].map(|id| &net.features[id]);
+        let fits = a.tile == b.tile && a.sram_bytes() == b.sram_bytes() && a.pitch() == b.pitch();
+        let is_read_beside =
+            index > 0 && cascaded[index - 1] && net.layers[index - 1].reads().any(|read| read == from);
+        let is_last =
+            !is_read_beside && lifetimes[to].0 == index && lifetimes[from].1 == index && from != layer.input;
+        if is_root(from) && is_root(to) && fits && is_last {
+            over[to] = over[from];
+        }
+    }
+    over
+}
+
+/// The layers in which a feature needs its bytes: cascaded layers take turns.
+pub fn in_turns((mut begin, mut end): (usize, usize), cascaded: &[bool]) -> (usize, usize) {
+    begin -= usize::from(begin > 0 && cascaded[begin - 1]);
+    end += usize::from(cascaded[end]);
+    (begin, end)
+}
+
+/// Whether a root with memory of its own may be in SRAM: neither the program's caller nor DDR has it.
+pub fn may_reside(net: &Network, lifetimes: &[(usize, usize)], id: FeatureId) -> bool {
+    let has_memory = net.root(id).0 == id && lifetimes[id].0 != usize::MAX;
+    let mut parts = (0..net.features.len()).filter(|&part| net.root(part).0 == id);
+    has_memory && parts.all(|part| net.features[part].role == Role::Inner)
+}
+
 /// Returns the first and last layer that access each root; `usize::MAX, 0` of others.
-fn lifetimes(net: &Network) -> Vec<(usize, usize)> {
+pub fn lifetimes(net: &Network) -> Vec<(usize, usize)> {
     let mut lifetimes = vec![(usize::MAX, 0); net.features.len()];
     for (index, layer) in net.layers.iter().enumerate() {
         for id in layer.reads().chain([layer.output]) {
@@ -326,12 +351,7 @@ pub fn choose(
     costs: &mut TilingCosts,
 ) -> Result<Residency, Refusal> {
     let lifetimes = lifetimes(net);
-    let is_resident = |id: FeatureId| {
-        let has_memory = net.root(id).0 == id && lifetimes[id].0 != usize::MAX;
-        let parts = (0..net.features.len()).filter(|&part| net.root(part).0 == id);
-        has_memory && parts.into_iter().all(|part| net.features[part].role == Role::Inner)
-    };
-    let resident: Vec<bool> = (0..net.features.len()).map(is_resident).collect();
+    let resident: Vec<bool> = (0..net.features.len()).map(|id| may_reside(net, &lifetimes, id)).collect();
     let candidates: Vec<FeatureId> = (0..resident.len()).filter(|&id| resident[id]).collect();
     let frontiers = net.layers.iter().map(|_| Default::default()).collect();
     let cascades = net.layers.iter().map(|_| Default::default()).collect();

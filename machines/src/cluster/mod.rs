@@ -8,22 +8,25 @@
 //! | `fields.rs` | fields of records as attributes |
 //! | `text.rs` | fields in custom forms |
 //! | `record.rs` | the records as ops, and as data |
+//! | `choice.rs` | the choices for layers as attributes |
 //! | `program.rs` | programs as ops, as data, and as binaries |
 //! | `call.rs` | calls; execution by the simulator |
 //!
 //! The fields are declared in `gradus_simulators::cluster` only: attributes and text are visitors of that declaration.
 
 mod call;
+mod choice;
 mod fields;
 mod program;
 mod record;
 mod text;
 
 pub use call::CallOp;
+pub use choice::{LayerSplit, Reads};
 pub use program::{NewProgram, Program, ProgramOp};
 pub use record::{OPS, push, record};
 
-use gradus_ir::{Dialect, OpDecl, OpInfo};
+use gradus_ir::{AttrDecl, Dialect, OpDecl, OpInfo};
 
 const ALL: &[&OpInfo] = &{
     const OWN: [&OpInfo; 2] = [ProgramOp::INFO, CallOp::INFO];
@@ -41,5 +44,6 @@ pub const DIALECT: Dialect = Dialect {
     name: "cluster",
     doc: "Records of a processor of clusters, programs, and their calls.",
     ops: ALL,
+    attrs: &[choice::SplitAttr::INFO, choice::ReadsAttr::INFO],
     ..Dialect::DEFAULT
 };

@@ -6,15 +6,18 @@
 //! | file | contents |
 //! |---|---|
 //! | `instruction.rs` | the instructions as ops, and as data |
+//! | `choice.rs` | the choices for layers as attributes |
 //! | `program.rs` | programs and calls; execution by the simulator |
 
+mod choice;
 mod instruction;
 mod program;
 
+pub use choice::{Place, Planned, Tiles};
 pub use instruction::{instruction, push};
 pub use program::{CallOp, NewProgram, Program, ProgramOp};
 
-use gradus_ir::{Dialect, OpDecl};
+use gradus_ir::{AttrDecl, Dialect, OpDecl};
 
 /// The dialect declaration.
 pub const DIALECT: Dialect = Dialect {
@@ -33,5 +36,6 @@ pub const DIALECT: Dialect = Dialect {
         ProgramOp::INFO,
         CallOp::INFO,
     ],
+    attrs: &[choice::TilesAttr::INFO, choice::PlannedAttr::INFO],
     ..Dialect::DEFAULT
 };

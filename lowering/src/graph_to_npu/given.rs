@@ -1,0 +1,133 @@
+//! Choices as attributes, and those that are given: whether the machine and the network allow them.
+
+use super::elementwise_layouts;
+use super::network::{FeatureId, Network, ProductSide, Weights};
+use super::residency::{Residency, in_turns, lifetimes, may_cascade, may_reside, written_over};
+use super::shape::{ALIGNMENT, Cost, LayerShape, Tiling};
+use gradus_ir::Refusal;
+use gradus_machines::npu::{Place, Tiles};
+use gradus_simulators::npu::NpuMachine;
+
+/// Returns the choices for each layer.
+pub fn tiles_of(net: &Network, residency: &Residency) -> Vec<Tiles> {
+    let of_layer = |index: usize| {
+        let (layer, tiling) = (&net.layers[index], residency.tilings[index].0);
+        let to = match residency.places[net.root(layer.output).0] {
+            _ if residency.cascaded[index] => Place::Next,
+            Some(at) => Place::Sram(at),
+            None => Place::Ddr,
+        };
+        let mode = match layer.weights {
+            Weights::Elements(_) => elementwise_layouts::text(net.features[layer.output].layout()),
+            _ => String::new(),
+        };
+        let operand = layer.operand.and_then(|side| ProductSide::ALL.iter().position(|known| *known == side));
+        let Tiling { rows, kernels, rows_outer, keeps_weights } = tiling;
+        Tiles { rows, kernels, rows_outer, keeps_weights, to, mode, operand }
+    };
+    (0..net.layers.len()).map(of_layer).collect()
+}
+
+/// Returns the choices of which each layer has its part.
+///
+/// # Errors
+/// Layers that write parts of one feature to different places, with one of them.
+pub fn residency_of(net: &Network, tiles: &[Tiles]) -> Result<Residency, (usize, Refusal)> {
+    let mut places: Vec<Option<Option<usize>>> = vec![None; net.features.len()];
+    let mut tilings = Vec::new();
+    for (index, (layer, tiles)) in net.layers.iter().zip(tiles).enumerate() {
+        let place = if let Place::Sram(at) = tiles.to { Some(at) } else { None };
+        let known = places[net.root(layer.output).0].get_or_insert(place);
+        if *known != place {
+            return Err((index, "a place other than that of the other parts of its feature".into()));
+        }
+        let &Tiles { rows, kernels, rows_outer, keeps_weights, .. } = tiles;
+        tilings.push((Tiling { rows, kernels, rows_outer, keeps_weights }, Cost::default()));
+    }
+    Ok(Residency {
+        places: places.into_iter().map(Option::flatten).collect(),
+        lifetimes: lifetimes(net),
+        tilings,
+        cascaded: tiles.iter().map(|tiles| tiles.to == Place::Next).collect(),
+        peak: (0, 0),
+    })
+}
+
+/// Checks choices.
+///
+/// # Errors
+/// The layer whose choices are not possible, and the rule.
+pub fn check(net: &Network, machine: &NpuMachine, residency: &Residency) -> Result<(), (usize, Refusal)> {
+    for index in 0..net.layers.len() {
+        check_tiling(net, machine, residency, index).map_err(|refusal| (index, refusal))?;
+    }
+    check_places(net, machine, residency)
+}
+
+fn check_tiling(net: &Network, machine: &NpuMachine, residency: &Residency, index: usize) -> Result<(), Refusal> {
+    let (layer, tiling) = (&net.layers[index], residency.tilings[index].0);
+    let shape = LayerShape::new(net, layer, machine);
+    let (group, half) = (shape.group(), machine.accumulators as usize / 2);
+    let is_elements = matches!(layer.weights, Weights::Elements(_));
+    if tiling.rows > shape.output.height {
+        return Err(Refusal::from("{} rows of a tile, but {} of the result").with([tiling.rows, shape.output.height]));
+    }
+    if !tiling.kernels.is_multiple_of(group) || tiling.kernels > shape.padded_kernels() {
+        let rule = "{} kernels of a tile, which is no multiple of {} of at most {}";
+        return Err(Refusal::from(rule).with([tiling.kernels, group, shape.padded_kernels()]));
+    }
+    let sums = tiling.rows * shape.output.width * if is_elements { group } else { tiling.kernels };
+    if sums > half {
+        return Err(Refusal::from("a tile of {} sums, but {} accumulators for one").with([sums, half]));
+    }
+    if is_elements && (!tiling.rows_outer || tiling.kernels != shape.padded_kernels()) {
+        return Err("tiles of a part of the channels in a product of elements".into());
+    }
+    let is_second = index > 0 && residency.cascaded[index - 1];
+    if residency.cascaded[index] {
+        if is_second || !may_cascade(net, &residency.lifetimes, index) {
+            return Err("tiles for the next layer, which cannot take them one by one".into());
+        }
+        if residency.tilings[index + 1].0.rows != tiling.rows {
+            return Err("tiles for the next layer, whose tiles have other rows".into());
+        }
+    }
+    if (is_second || residency.cascaded[index]) && !(tiling.rows_outer && tiling.keeps_weights) {
+        return Err("layers that take turns by tiles, but not by rows with all weights kept".into());
+    }
+    Ok(())
+}
+
+fn check_places(net: &Network, machine: &NpuMachine, residency: &Residency) -> Result<(), (usize, Refusal)> {
+    let (size, places) = (machine.sram_bytes as usize, &residency.places);
+    let resident: Vec<bool> = places.iter().map(Option::is_some).collect();
+    let over = written_over(net, &residency.lifetimes, &resident, &residency.cascaded);
+    let range = |id: FeatureId| places[id].map(|at| at..at + net.features[id].sram_bytes().next_multiple_of(ALIGNMENT));
+    let turns = |id: FeatureId| in_turns(residency.lifetimes[id], &residency.cascaded);
+    let known: Vec<FeatureId> = (0..places.len()).filter(|&id| resident[id]).collect();
+    for (i, &id) in known.iter().enumerate() {
+        let Some(bytes) = range(id) else { continue };
+        let layer = residency.lifetimes[id].0;
+        if !may_reside(net, &residency.lifetimes, id) {
+            return Err((layer, "a place in SRAM for a result of the program, which goes to DDR".into()));
+        }
+        if !bytes.start.is_multiple_of(ALIGNMENT) {
+            let rule = "bytes from {} on in SRAM, which is no multiple of a word of {}";
+            return Err((layer, Refusal::from(rule).with([bytes.start, ALIGNMENT])));
+        }
+        if bytes.end > size {
+            return Err((layer, Refusal::from("bytes up to {} in SRAM of {}").with([bytes.end, size])));
+        }
+        for &other in &known[..i] {
+            let Some(others) = range(other) else { continue };
+            let ((a, b), (c, d)) = (turns(id), turns(other));
+            let is_shared = over[id] == over[other] && places[id] == places[other];
+            if !is_shared && a.max(c) <= b.min(d) && bytes.start.max(others.start) < bytes.end.min(others.end) {
+                let rule = "bytes from {} on in SRAM, where a feature from {} on is live";
+                let later = layer.max(residency.lifetimes[other].0);
+                return Err((later, Refusal::from(rule).with([bytes.start, others.start])));
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,320 @@
+//! Layers: `form-layers`, `choose-layers` and `convert-layers-to-programs`, the road of networks to the large machines.
+//!
+//! Each pass makes one decision: which ops a machine computes, and which of them are one layer; tiles, divisions and places of each layer;
+//! instructions. Between them the program is IR: the ops of layers with choices as attributes, which can be read, edited and executed.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `levels.rs` | ops that are a program of a machine together |
+//! | `fusion.rs` | ops as layers in the IR, and layers as ops again |
+//! | `passes.rs` | the declarations of the passes |
+//!
+//! A machine is an [`Accelerator`]. To add one, implement that and add a line to [`ROADS`].
+
+mod fusion;
+mod levels;
+mod passes;
+
+pub(crate) use fusion::{Fusion, LayerChoices, ProgramOps};
+pub(crate) use levels::{OFFLOAD, is_of_network, machine_of};
+pub use passes::{CHOOSE, CONVERT, FORM};
+
+use crate::emit::Emitter;
+use crate::graph_to_cluster::ClusterLayers;
+use crate::graph_to_npu::{self, NpuLayers};
+use fusion::{LayerGroups, NewProgram};
+use gradus_ir::symbols::free_symbol;
+use gradus_ir::{Attr, Builder, Diagnostic, Module, Op, PassContext, Refusal, Type, Value};
+use levels::Level;
+use rustc_hash::FxHashSet;
+
+/// Options that all passes on layers obey: the attribute `with` of a program.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct LayerOptions {
+    /// Whether results may be a step of a byte from the reference.
+    pub(crate) allow_steps: bool,
+    /// The number of clusters, 0 for all of the machine.
+    pub(crate) clusters: i64,
+    /// Techniques that are left out, separated by commas.
+    pub(crate) without: String,
+}
+
+impl LayerOptions {
+    /// Returns the techniques that are left out.
+    pub(crate) fn left_out(&self) -> impl Iterator<Item = &str> {
+        self.without.split(',').filter(|name| !name.is_empty())
+    }
+
+    /// Returns the options of a program.
+    fn of(m: &Module, program: Op) -> LayerOptions {
+        let Some(dict) = m.inherent_attr(program, "options") else { return LayerOptions::default() };
+        let get = |name: &str| m.ctx.dict_get(dict, m.ctx.str(name));
+        LayerOptions {
+            allow_steps: get("allow_steps").is_some(),
+            clusters: get("clusters").and_then(|a| m.ctx.as_int(a)).unwrap_or(0),
+            without: get("without").and_then(|a| m.ctx.as_str(a)).unwrap_or("").to_owned(),
+        }
+    }
+
+    /// Returns the attribute of a program, without the defaults.
+    fn to_attr(&self, m: &Module) -> Option<Attr> {
+        let allow_steps = self.allow_steps.then_some(("allow_steps", Attr::UNIT));
+        let clusters = (self.clusters != 0).then(|| ("clusters", m.ctx.int_attr(Type::I64, self.clusters)));
+        let without = (!self.without.is_empty()).then(|| ("without", m.ctx.string_attr(&self.without)));
+        let all: Vec<_> = [allow_steps, clusters, without].into_iter().flatten().collect();
+        (!all.is_empty()).then(|| m.ctx.dict_attr(all.into_iter().map(|(name, attr)| (m.ctx.str(name), attr)).collect()))
+    }
+}
+
+/// What is forced upon the choices of all layers.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Forced {
+    /// The operand of products of two tensors that is the weights; empty for the cheaper one.
+    pub(crate) weights: String,
+    /// The mode of products of elements; empty for the cheapest one.
+    pub(crate) mode: String,
+}
+
+impl Forced {
+    /// Checks the texts.
+    ///
+    /// # Errors
+    /// No operand, or no mode.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        if !["", "left", "right"].contains(&self.weights.as_str()) {
+            return Err(format!("weights: left or right, not '{}'", self.weights));
+        }
+        let is_mode = self.mode.is_empty() || graph_to_npu::is_mode(&self.mode);
+        is_mode.then_some(()).ok_or_else(|| format!("mode: one such as 8c or 4w4c, not '{}'", self.mode))
+    }
+}
+
+/// A machine that computes parts of functions by programs of layers.
+pub(crate) trait Accelerator: Sized {
+    /// The ops of a program as the machine's layers.
+    type Network;
+    /// A compiled program.
+    type Program;
+
+    /// The target, and the start of the symbols of programs, before a number.
+    const NAME: &'static str;
+
+    /// Creates the machine of a target. Errors are at `root`.
+    fn new(m: &Module, root: Op, target: &str, options: &LayerOptions, forced: &Forced) -> Result<Self, Diagnostic>;
+
+    /// Refuses an op that no program computes, whatever the others are.
+    fn check(&self, m: &Module, op: Op) -> Result<(), Refusal>;
+
+    /// Reads ops as layers, or returns an op that no program has, and why.
+    fn read(&self, m: &Module, program: ProgramOps<'_>) -> Result<Self::Network, (Op, Refusal)>;
+
+    /// Returns the ops of each layer, in order; all layers together compute `ops`.
+    fn layers(network: &Self::Network, ops: &[Op]) -> Vec<Vec<Op>>;
+
+    /// Explains what is read.
+    fn explain(&self, _: &Module, _: &Self::Network, _: &mut PassContext<'_>) {}
+
+    /// Compiles layers by the best choices, or returns an op that no program has, and why.
+    fn choose(
+        &self,
+        ops: &[Op],
+        network: Self::Network,
+        cx: &mut PassContext<'_>,
+    ) -> Result<Self::Program, (Op, Refusal)>;
+
+    /// Compiles layers by given choices, or returns an op of a layer for which they are not possible, and why.
+    fn compile(
+        &self,
+        m: &Module,
+        ops: &[Op],
+        network: Self::Network,
+        choices: &LayerChoices,
+    ) -> Result<Self::Program, (Op, Refusal)>;
+
+    /// Returns the choices of a program.
+    fn choices(&self, m: &Module, program: &Self::Program) -> LayerChoices;
+
+    /// Explains the choices of a program, whose first op is `op`.
+    fn report(&self, _: &Module, _: Op, _: &Self::Program, _: &mut PassContext<'_>) {}
+
+    /// Counts what a program has.
+    fn count(&self, program: &Self::Program, cx: &mut PassContext<'_>);
+
+    /// Defines a program of ops under a name.
+    fn define(&self, b: &mut Builder<'_>, name: &str, ops: &[Op], program: &Self::Program) -> Option<()>;
+
+    /// Creates the call of a program. Returns the values that it replaces, each with the new one.
+    fn call(&self, e: &mut Emitter<'_, '_>, callee: Attr, program: &Self::Program) -> Option<Vec<(Value, Value)>>;
+}
+
+/// The road of a machine, pass by pass.
+pub(crate) struct Road {
+    target: &'static str,
+    form: fn(&mut Module, Op, &LayerOptions, &mut PassContext<'_>) -> Result<(), Diagnostic>,
+    choose: fn(&mut Module, Op, &Forced, &mut PassContext<'_>) -> Result<(), Diagnostic>,
+    convert: fn(&mut Module, Op, &mut PassContext<'_>) -> Result<(), Diagnostic>,
+}
+
+/// The roads of all machines.
+const ROADS: &[Road] = &[Road::of::<ClusterLayers>(), Road::of::<NpuLayers>()];
+
+impl Road {
+    /// Returns the road of a machine.
+    pub(crate) const fn of<A: Accelerator>() -> Road {
+        Road { target: A::NAME, form: form::<A>, choose: choose::<A>, convert: convert::<A> }
+    }
+
+    /// Takes the road to its end.
+    pub(crate) fn whole(
+        &self,
+        m: &mut Module,
+        root: Op,
+        (options, forced): (&LayerOptions, &Forced),
+        cx: &mut PassContext<'_>,
+    ) -> Result<(), Diagnostic> {
+        (self.form)(m, root, options, cx)?;
+        (self.choose)(m, root, forced, cx)?;
+        (self.convert)(m, root, cx)
+    }
+}
+
+/// Forms programs and layers of the ops of functions. Each op of a program is a numbered rewrite.
+fn form<A: Accelerator>(
+    m: &mut Module,
+    root: Op,
+    options: &LayerOptions,
+    cx: &mut PassContext<'_>,
+) -> Result<(), Diagnostic> {
+    let machine = A::new(m, root, A::NAME, options, &Forced::default())?;
+    for block in levels::blocks(m, root, cx) {
+        let fusion = Fusion::default();
+        let mut host = FxHashSet::default();
+        for op in levels::ops(m, block) {
+            if let Err(refusal) = machine.check(m, op) {
+                levels::refuse(m, &mut host, op, &refusal, cx);
+            }
+        }
+        let mut read = |m: &Module, level: &Level, _: &mut PassContext<'_>| read_in_order(&machine, m, level, &fusion);
+        let mut programs = levels::settle(m, block, &mut host, &mut read, cx);
+        let offloaded = programs.iter().flat_map(|(level, _)| &level.machine).copied();
+        let stopped: Vec<Op> = offloaded.filter(|&op| !cx.allows(OFFLOAD, m, op)).collect();
+        if !stopped.is_empty() {
+            host.extend(stopped);
+            programs = levels::settle(m, block, &mut host, &mut read, cx);
+        }
+        let formed = programs.into_iter().map(|(level, program)| {
+            let program = program.map(|(ops, network)| {
+                machine.explain(m, &network, cx);
+                NewProgram { layers: A::layers(&network, &ops), ops, choices: None }
+            });
+            (level, program)
+        });
+        let formed: Vec<_> = formed.collect();
+        fusion::form(m, block, A::NAME, options.to_attr(m), formed);
+    }
+    Ok(())
+}
+
+/// Reads a level in the order of its layers, in which the next pass reads it again.
+fn read_in_order<A: Accelerator>(
+    machine: &A,
+    m: &Module,
+    level: &Level,
+    fusion: &Fusion,
+) -> Result<(Vec<Op>, A::Network), (Op, Refusal)> {
+    let mut ops = level.machine.clone();
+    for _ in 0..ROUNDS {
+        let network = machine.read(m, ProgramOps { ops: &ops, fusion })?;
+        let sorted = LayerGroups::of(&ops, &A::layers(&network, &ops)).sorted(m, &ops);
+        if sorted == ops {
+            return Ok((ops, network));
+        }
+        ops = sorted;
+    }
+    let network = machine.read(m, ProgramOps { ops: &ops, fusion })?;
+    Ok((ops, network))
+}
+
+/// Rounds until the order of ops is that of their layers.
+const ROUNDS: usize = 8;
+
+/// Chooses for all layers of the programs of a machine, unless all have choices. What does not fit leaves its program.
+fn choose<A: Accelerator>(
+    m: &mut Module,
+    root: Op,
+    forced: &Forced,
+    cx: &mut PassContext<'_>,
+) -> Result<(), Diagnostic> {
+    for (block, programs) in fusion::programs(m, root, A::NAME) {
+        let Some(&first) = programs.iter().find(|&&program| !fusion::is_chosen(m, program)) else { continue };
+        let options = LayerOptions::of(m, first);
+        let machine = A::new(m, first, A::NAME, &options, forced)?;
+        let mut fusion = Fusion::given();
+        let mut offloaded = FxHashSet::default();
+        for program in programs {
+            offloaded.extend(fusion.dissolve(m, program));
+        }
+        let mut host: FxHashSet<Op> = levels::ops(m, block).filter(|op| !offloaded.contains(op)).collect();
+        let mut compile = |m: &Module, level: &Level, cx: &mut PassContext<'_>| {
+            let (ops, network) = read_in_order(&machine, m, level, &fusion)?;
+            let layers = A::layers(&network, &ops);
+            let program = machine.choose(&ops, network, cx)?;
+            Ok((NewProgram { ops, layers, choices: None }, program))
+        };
+        let compiled = levels::settle(m, block, &mut host, &mut compile, cx);
+        let chosen = compiled.into_iter().map(|(level, program)| {
+            let program = program.map(|(new, program)| {
+                machine.report(m, new.ops[0], &program, cx);
+                NewProgram { choices: Some(machine.choices(m, &program)), ..new }
+            });
+            (level, program)
+        });
+        let chosen: Vec<_> = chosen.collect();
+        fusion::form(m, block, A::NAME, options.to_attr(m), chosen);
+    }
+    Ok(())
+}
+
+/// Compiles the programs of a machine by their choices.
+fn convert<A: Accelerator>(m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
+    let all: Vec<Op> = fusion::programs(m, root, A::NAME).into_iter().flat_map(|(_, programs)| programs).collect();
+    for program in all {
+        let machine = A::new(m, program, A::NAME, &LayerOptions::of(m, program), &Forced::default())?;
+        let Some(function) = m.parent_op(program) else { continue };
+        let given = m.inherent_attr(program, "choices").and_then(|a| m.ctx.as_array(a)).unwrap_or_default().to_vec();
+        let next = m.next_op(program);
+        let mut fusion = Fusion::given();
+        let ops = fusion.dissolve(m, program);
+        let refused = |m: &Module, (op, refusal): (Op, Refusal)| {
+            Diagnostic::error(m.loc(op), format!("'{}' is in no such layer: {refusal}", m.name_text(op)))
+        };
+        let network = machine.read(m, ProgramOps { ops: &ops, fusion: &fusion }).map_err(|why| refused(m, why))?;
+        let layers = LayerGroups::of(&ops, &A::layers(&network, &ops)).choices(&fusion);
+        let layers = layers.map_err(|why| refused(m, why))?;
+        let choices = LayerChoices { program: given, layers };
+        let compiled = machine.compile(m, &ops, network, &choices).map_err(|why| refused(m, why))?;
+        machine.count(&compiled, cx);
+        cx.count("num-programs", 1);
+        let created = replace(m, (function, next), &machine, &ops, &compiled);
+        created.ok_or_else(|| Diagnostic::error(m.loc(ops[0]), "the program cannot be created"))?;
+    }
+    Ok(())
+}
+
+/// Defines a program, and calls it instead of its ops, which are before `next`.
+fn replace<A: Accelerator>(
+    m: &mut Module,
+    (function, next): (Op, Option<Op>),
+    machine: &A,
+    ops: &[Op],
+    program: &A::Program,
+) -> Option<()> {
+    let (block, name) = free_symbol(m, function, A::NAME)?;
+    machine.define(&mut Builder::at_end(m, block), &name, ops, program)?;
+    let callee = m.ctx.symbol_attr(&name);
+    let mut b = Builder::before(m, next?);
+    let results = machine.call(&mut Emitter::of(&mut b, *ops.first()?), callee, program)?;
+    results.into_iter().for_each(|(old, new)| m.replace_all_uses(old, new));
+    ops.iter().rev().for_each(|&op| m.erase_op(op));
+    Some(())
+}
