@@ -208,7 +208,7 @@ fn table(text: &str) -> Vec<Vec<String>> {
 
 #[test]
 fn sweeps_compare_variants_of_machine_and_passes() {
-    let option = "convert-graph-to-cluster.without=prefetch,divisions";
+    let option = "form-layers.without=prefetch,divisions";
     let model = example("digits_cnn_int8.onnx");
     let args = [
         "sweep",
@@ -227,7 +227,7 @@ fn sweeps_compare_variants_of_machine_and_passes() {
     let rows = table(&output.out);
     assert_eq!(rows[0], ["cycles", "ratio", "tasks", "results"]);
     let names: Vec<&str> = rows[1..].iter().map(|row| &*row[0]).collect();
-    let prefix = "convert-graph-to-cluster.without=";
+    let prefix = "form-layers.without=";
     let expected = ["as it is", "clusters=1", "clusters=16", "ddr_rate=x0.2"].map(str::to_owned).into_iter();
     let expected: Vec<String> = expected.chain(["prefetch", "divisions"].map(|v| format!("{prefix}{v}"))).collect();
     assert_eq!(names, expected);

@@ -125,7 +125,7 @@ fn techniques_that_are_left_out_change_no_byte() {
     assert!(of("cycles ") < of("cycles without ping-pong "), "{printed}");
     assert_eq!(of("cycles "), of("cycles with traffic of the host "), "{printed}");
     let at = |path: &str| root().join("tests/npu").join(path).display().to_string();
-    let option = "convert-graph-to-npu.without=multiplies";
+    let option = "form-layers.without=multiplies";
     let show = ["--show", "cycles with traffic of the host"];
     let swept = gradus(&[&["sweep", &at("gate.mlir"), "--target", "npu", "--option", option][..], &show].concat());
     assert_eq!(swept.code, 0, "{}", swept.err);

@@ -13,6 +13,7 @@ mod filecheck;
 mod generated;
 mod inspect;
 mod invariants;
+mod layers;
 mod meaning;
 mod mlir_opt_bugs;
 mod nna;

@@ -220,7 +220,8 @@ impl Accelerator for ClusterLayers {
     ) -> Result<Self::Program, (Op, Refusal)> {
         let refused = |(layer, refusal): (usize, Refusal)| (ops[read.net.layers[layer].source()], refusal);
         let split = |(layer, &attr): (usize, &Attr)| {
-            cluster::LayerSplit::from_attr(&m.ctx, attr).ok_or((layer, Refusal::from("choices other than '#cluster.split'")))
+            cluster::LayerSplit::from_attr(&m.ctx, attr)
+                .ok_or((layer, Refusal::from("choices other than '#cluster.split'")))
         };
         let splits = choices.layers.iter().enumerate().map(split).collect::<Result<Vec<_>, _>>().map_err(refused)?;
         let reads = choices.program.iter().find_map(|&attr| cluster::Reads::from_attr(&m.ctx, attr));

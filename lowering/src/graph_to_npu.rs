@@ -44,6 +44,7 @@ mod view;
 
 use crate::emit::Emitter;
 use crate::layers::{Accelerator, Forced, LayerChoices, LayerOptions, OFFLOAD, ProgramOps, Road, machine_of};
+use elementwise_layouts::Layout;
 pub use extent::{Extent, Space, extents};
 use gradus_ir::pass::{FloatChange, OptionKind, PassOption, Rewrites};
 use gradus_ir::{
@@ -52,7 +53,6 @@ use gradus_ir::{
 use gradus_machines::npu;
 use gradus_networks::graph::QLinearMulOp;
 use gradus_simulators::npu::NpuMachine;
-use elementwise_layouts::Layout;
 use network::{FeatureId, ProductSide};
 use program::{CompiledNetwork, compile};
 use read::{OPS, Read, Reader, Setting};

@@ -62,7 +62,8 @@ impl LayerOptions {
         let clusters = (self.clusters != 0).then(|| ("clusters", m.ctx.int_attr(Type::I64, self.clusters)));
         let without = (!self.without.is_empty()).then(|| ("without", m.ctx.string_attr(&self.without)));
         let all: Vec<_> = [allow_steps, clusters, without].into_iter().flatten().collect();
-        (!all.is_empty()).then(|| m.ctx.dict_attr(all.into_iter().map(|(name, attr)| (m.ctx.str(name), attr)).collect()))
+        (!all.is_empty())
+            .then(|| m.ctx.dict_attr(all.into_iter().map(|(name, attr)| (m.ctx.str(name), attr)).collect()))
     }
 }
 
@@ -286,7 +287,7 @@ fn convert<A: Accelerator>(m: &mut Module, root: Op, cx: &mut PassContext<'_>) -
         let mut fusion = Fusion::given();
         let ops = fusion.dissolve(m, program);
         let refused = |m: &Module, (op, refusal): (Op, Refusal)| {
-            Diagnostic::error(m.loc(op), format!("'{}' is in no such layer: {refusal}", m.name_text(op)))
+            Diagnostic::error(m.loc(op), format!("the choices for '{}' are not possible: {refusal}", m.name_text(op)))
         };
         let network = machine.read(m, ProgramOps { ops: &ops, fusion: &fusion }).map_err(|why| refused(m, why))?;
         let layers = LayerGroups::of(&ops, &A::layers(&network, &ops)).choices(&fusion);

@@ -28,7 +28,7 @@ fn command(tool: &Tool) -> Command {
         .about("Compile and run a program for variants of a machine and of passes, and compare")
         .after_help(
             "Examples:\n  gradus sweep model.onnx --target cluster --set clusters=1,2,5 --option \
-             convert-graph-to-cluster.without=fusion,prefetch\n  gradus sweep model.onnx --target npu --set \
+             form-layers.without=fusion,prefetch\n  gradus sweep model.onnx --target npu --set \
              ddr_rate_percent=x0.5,x2 --show \"DDR bytes\"\n\nThe first line is the program as it is; each other line \
              changes one thing. Results are compared with those of the first line.",
         )

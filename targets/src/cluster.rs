@@ -25,7 +25,7 @@ pub const TARGET: Target = Target {
         ..CostModel::DEFAULT
     },
     pipeline: "builtin.module(convert-qdq-to-integer,canonicalize,apply-rules{target=cluster rules=graph-fuse floats=approx},\
-               canonicalize,convert-graph-to-cluster{target=cluster},canonicalize,cse)",
+               canonicalize,form-layers{target=cluster},choose-layers,convert-layers-to-programs,canonicalize,cse)",
     load: Some(load),
     listing: Some(listing),
     picture: Some(picture),

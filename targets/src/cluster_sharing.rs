@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// How programs share the clusters.
 pub(crate) const SHARING: Sharing =
-    Sharing { pass: "convert-graph-to-cluster", option: "clusters", number: "clusters", run: together };
+    Sharing { pass: "form-layers", option: "clusters", number: "clusters", run: together };
 
 /// A program that ran alone, with its data.
 struct Alone {

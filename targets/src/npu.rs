@@ -24,7 +24,7 @@ pub const TARGET: Target = Target {
         ..CostModel::DEFAULT
     },
     pipeline: "builtin.module(convert-qdq-to-integer{products=true},canonicalize,flatten-elementwise,canonicalize,\
-               convert-graph-to-npu{target=npu},canonicalize,cse)",
+               form-layers{target=npu},choose-layers,convert-layers-to-programs,canonicalize,cse)",
     load: Some(load),
     listing: Some(listing),
     picture: Some(picture),

@@ -355,7 +355,7 @@ impl CandidateSearch<'_> {
             for split in Split::all(extents, clusters, divides_channels) {
                 let Some(mut choices) = self.base() else { return };
                 (l..leaders.len()).filter(|&f| f == l || leaders[f] == Some(l)).for_each(|f| choices.splits[f] = split);
-                self.attempt(format!("layer {l}: {split:?}"), choices);
+                self.attempt(format!("layer {l} by {}", split.text()), choices);
             }
         }
     }

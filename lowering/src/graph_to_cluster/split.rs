@@ -35,6 +35,16 @@ impl Split {
         boxes
     }
 
+    /// Returns the division in words: `rows of 2 groups of channels, 5 clusters`.
+    pub fn text(&self) -> String {
+        let name = |axis: usize| ["rows", "columns", "channels"][axis];
+        let groups = match self.groups {
+            1 => String::new(),
+            groups => format!(" of {groups} groups of {}", name(self.outer)),
+        };
+        format!("{}{groups}, {} clusters", name(self.inner), self.clusters)
+    }
+
     /// Whether channels are divided.
     pub fn divides_channels(&self) -> bool {
         self.inner == 2 || self.outer == 2 && self.groups > 1

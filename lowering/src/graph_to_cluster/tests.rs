@@ -1,6 +1,7 @@
 //! Random networks as programs, executed by the simulator and by plain loops over whole features.
 
-use super::compile::Settings;
+use super::compile::{Settings, compile_by};
+use super::given::{choices_of, splits_of};
 use super::network::{
     ChannelSlice, ConvInfo, FeatureId, FeatureInfo, Layer, LayerKind, Network, Role, StageInfo, WindowInfo, elem_bytes,
 };
@@ -143,7 +144,14 @@ impl Draw {
             let of_both = ChannelSlice { whole, first: self.random.below(channels + 1), step: 1 };
             let input = if i < 2 { a } else { self.part(of_both, [rows, cols, channels]) };
             let stages = vec![StageInfo::plain(Stage::Clamp { low: -40.0 + i as f32, high: 100.0 })];
-            self.net.layers.push(Layer { name: "part".into(), sources: vec![0], input, output, kind: LayerKind::Map, stages });
+            self.net.layers.push(Layer {
+                name: "part".into(),
+                sources: vec![0],
+                input,
+                output,
+                kind: LayerKind::Map,
+                stages,
+            });
         }
         let (first, count) = (self.random.below(channels), self.random.up_to(channels));
         self.part(ChannelSlice { whole, first, step: 1 }, [rows, cols, count])
@@ -310,6 +318,10 @@ fn run(net: &Network, machine: &ClusterMachine, settings: Settings, seed: u64) -
             return false;
         }
     };
+    let (splits, reads) = splits_of(net, &compiled);
+    let (choices, effort) = choices_of(net, machine, &splits, reads).unwrap_or_else(|why| panic!("{seed}: {why:?}"));
+    let again = compile_by(net, machine, settings, choices, effort).expect("its own choices are possible");
+    assert!(again.program.records == compiled.program.records, "{seed}: another program by its own choices");
     let mut random = Random::new(seed ^ 0x55);
     let len = |id: FeatureId| net.features[id].extents.iter().product::<u32>() as usize;
     let mut values = Values { net, roots: (0..net.features.len()).map(|id| vec![f64::NAN; len(id)]).collect() };

@@ -1,19 +1,17 @@
 //! Ops on bytes as layers: values as views of features, and the ops that move nothing.
 
 use super::elementwise_layouts::{self, Layout};
-use super::network::{
-    BlockOrder, FeatureId, FeatureInfo, Layer, Network, PartOf, ProductSide, Role, Weights, gcd,
-};
+use super::network::{BlockOrder, FeatureId, FeatureInfo, Layer, Network, PartOf, ProductSide, Role, Weights, gcd};
 use super::scale::Fit;
 use super::view::{CHANNELS, COLUMNS, ChannelOrder, Digit, ROWS, View};
 use crate::layers::Fusion;
 use crate::operands;
 use gradus_ir::{DType, Module, Op, OpDecl, OpInfo, Refusal, Value};
+use gradus_machines::npu;
 use gradus_networks::graph::{
     ConcatOp, FlattenOp, QLinearAddOp, QLinearConvOp, QLinearMatMulOp, QLinearMulOp, ReshapeOp, SqueezeOp, TableOp,
     TransposeOp, UnsqueezeOp,
 };
-use gradus_machines::npu;
 use gradus_simulators::npu::NpuMachine;
 use rustc_hash::{FxHashMap, FxHashSet};
 

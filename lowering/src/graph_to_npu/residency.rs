@@ -302,10 +302,8 @@ pub fn written_over(
         let is_root = |id: FeatureId| net.root(id).0 == id && resident[id];
         let [a, b] = [from, to].map(|id| &net.features[id]);
         let fits = a.tile == b.tile && a.sram_bytes() == b.sram_bytes() && a.pitch() == b.pitch();
-        let is_read_beside =
-            index > 0 && cascaded[index - 1] && net.layers[index - 1].reads().any(|read| read == from);
-        let is_last =
-            !is_read_beside && lifetimes[to].0 == index && lifetimes[from].1 == index && from != layer.input;
+        let is_read_beside = index > 0 && cascaded[index - 1] && net.layers[index - 1].reads().any(|read| read == from);
+        let is_last = !is_read_beside && lifetimes[to].0 == index && lifetimes[from].1 == index && from != layer.input;
         if is_root(from) && is_root(to) && fits && is_last {
             over[to] = over[from];
         }

@@ -6,10 +6,11 @@ mod machines;
 mod matrices;
 mod multiplies;
 
+use super::given::{residency_of, tiles_of};
 use super::network::{
     BlockOrder, FeatureId, FeatureInfo, FeatureSum, Layer, Network, PartOf, Requantization, Role, RowPadding, Weights,
 };
-use super::program::{CompiledNetwork, compile};
+use super::program::{CompiledNetwork, compile, compile_by};
 use super::scale::round_shift;
 use gradus_simulators::npu::{Ddr, NpuInst, NpuMachine, Simulator, Statistics};
 
@@ -67,10 +68,10 @@ fn in_blocks_of(mut net: Network, depth: u32) -> Network {
     net
 }
 
-/// A layer that copies a feature, named by its number.
+/// A layer that copies a feature.
 fn copy(net: &Network, input: FeatureId, output: FeatureId) -> Layer {
     let [from, to] = [input, output].map(|id| &net.features[id]);
-    Layer::copy(format!("layer{}", net.layers.len()), input, output, from.channels, to.signed)
+    Layer::copy(Vec::new(), input, output, from.channels, to.signed)
 }
 
 /// Adds a convolution with padding, of a number of kernels, their extent, stride, and whether it is depthwise. Returns its output.
@@ -356,6 +357,10 @@ fn random_networks_are_exact_and_free_of_hazards() {
             Ok(program) => {
                 compiled += 1;
                 check(&net, &program, &machine, &mut r).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
+                let given = residency_of(&net, &tiles_of(&net, &program.residency)).expect("they are choices of one");
+                let again = compile_by(&net, &machine, program.planned.clone(), given);
+                let again = again.unwrap_or_else(|why| panic!("seed {seed}: {why:?}"));
+                assert!(again.instructions == program.instructions, "seed {seed}: another program by its own choices");
             }
             Err(why) => assert!(machine.sram_bytes < 512 << 10, "seed {seed}: {why}"),
         }

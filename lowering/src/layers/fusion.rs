@@ -105,12 +105,10 @@ impl LayerGroups {
                 parents.insert(a, b);
             }
         }
-        let (mut numbers, mut groups) = (FxHashMap::default(), LayerGroups {
-            of: FxHashMap::default(),
-            layers: Vec::new(),
-            last: Vec::new(),
-            first: Vec::new(),
-        });
+        let (mut numbers, mut groups) = (
+            FxHashMap::default(),
+            LayerGroups { of: FxHashMap::default(), layers: Vec::new(), last: Vec::new(), first: Vec::new() },
+        );
         for &op in ops.iter().filter(|op| parents.contains_key(op)) {
             let group = *numbers.entry(root(&parents, op)).or_insert_with(|| {
                 groups.first.push(op);
@@ -190,9 +188,7 @@ pub(super) fn programs(m: &Module, root: Op, target: &str) -> Vec<(Block, Vec<Op
 
 /// Whether all layers of a program have choices.
 pub(super) fn is_chosen(m: &Module, program: Op) -> bool {
-    body_ops(m, program)
-        .into_iter()
-        .all(|op| FusedOp::cast(m, op).is_none_or(|fused| fused.choices(m).is_some()))
+    body_ops(m, program).into_iter().all(|op| FusedOp::cast(m, op).is_none_or(|fused| fused.choices(m).is_some()))
 }
 
 /// Forms programs of levels, in order, at the end of a block; the ops of the host follow the program on which they depend.
@@ -209,11 +205,7 @@ pub(super) fn form(
             let groups = LayerGroups::of(&ops, &layers);
             let of_program = choices.as_ref().map(|choices| &choices.program).filter(|list| !list.is_empty());
             let of_program = of_program.map(|list| m.ctx.array_attr(list));
-            let attrs = [
-                ("machine", Some(m.ctx.string_attr(target))),
-                ("options", options),
-                ("choices", of_program),
-            ];
+            let attrs = [("machine", Some(m.ctx.string_attr(target))), ("options", options), ("choices", of_program)];
             wrap(m, &ops, ProgramOp::INFO.name, &attrs, end);
             for group in 0..groups.first.len() {
                 let fused: Vec<Op> = ops.iter().copied().filter(|op| groups.of.get(op) == Some(&group)).collect();

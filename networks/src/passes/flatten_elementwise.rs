@@ -175,13 +175,12 @@ fn beside_image(shape: &[i64], whole: &[i64]) -> OperandShape {
 
 /// Whether operands are equal matrices or images, tokens and a vector, or an image and a number per channel.
 fn is_flat(whole: &[i64], shapes: &[Vec<i64>; 2]) -> bool {
-    let is_known = |shape: &Vec<i64>| match shape[..] {
-        _ if shape == whole => true,
-        [channels] => whole.len() == 2 && channels == whole[1],
-        [1, channels, 1, 1] => channels == whole[1],
-        _ => false,
+    let tokens = matches!(whole, [_, _] | [1, _, _]).then(|| &whole[whole.len() - 1..]);
+    let is_known = |shape: &Vec<i64>| {
+        let is_per_channel = matches!(shape[..], [1, channels, 1, 1] if channels == whole[1]);
+        shape == whole || tokens == Some(shape) || is_per_channel
     };
-    (is_image(whole) || whole.len() == 2) && shapes.iter().all(is_known) && shapes.iter().any(|shape| shape == whole)
+    (is_image(whole) || tokens.is_some()) && shapes.iter().all(is_known) && shapes.iter().any(|shape| shape == whole)
 }
 
 /// Returns the shapes of an operand that varies along all axes, and of another.

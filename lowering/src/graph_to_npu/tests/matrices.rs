@@ -56,7 +56,7 @@ fn network_of(product: &Product, r: &mut Random) -> Network {
         disturb(&net, &mut layer, &[], r);
         net.layers.push(layer);
     }
-    net.finish(&NpuMachine::default(), None);
+    net.finish(&NpuMachine::default(), &|_| None);
     net
 }
 

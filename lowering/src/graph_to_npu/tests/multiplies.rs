@@ -45,7 +45,7 @@ fn all_pairs_of_modes_and_orders_are_exact() {
             // Nobody writes the columns that pad the last block of a result.
             y.0[0] = if extents[1].is_multiple_of(y.0[0]) { y.0[0] } else { 1 };
             let mut net = network_of(extents, [a, b, y], &mut r);
-            net.finish(&machine, None);
+            net.finish(&machine, &|_| None);
             let copies = net.layers.len() - 3;
             assert!((copies > 0) == (a != b || a != y), "{a:?} {b:?} {y:?}: {copies} copies");
             check_product(&net, &machine, &mut r, &format!("{extents:?} {a:?} {b:?} {y:?}"));
@@ -69,7 +69,7 @@ fn random_products_are_exact() {
         net.layers.push(layer);
         let forced = (MODES[r.below(8)], ORDERS[r.below(2)]);
         let mode = Some(forced).filter(|_| seed % 2 == 0);
-        net.finish(&machine, mode);
+        net.finish(&machine, &|_| mode);
         let layout = net.features[0].layout();
         assert!(mode.is_none_or(|mode| mode == layout) && net.layers.len() == 1, "the layout is {layout:?}");
         check_product(&net, &machine, &mut r, &format!("seed {seed}: {extents:?} {layout:?}"));
@@ -86,7 +86,7 @@ fn the_mode_of_a_product_is_the_one_of_the_fewest_cycles() {
         }
         let layer = Layer { weights: Weights::Elements(1), ..copy(&net, 0, 2) };
         net.layers.push(layer);
-        net.finish(&NpuMachine::default(), None);
+        net.finish(&NpuMachine::default(), &|_| None);
         assert_eq!(net.features[2].tile, [1, wanted], "{channels} channels");
     }
 }

@@ -1,0 +1,133 @@
+//! Layers as IR: choices that are edited by hand, and checks between passes.
+
+use crate::support::{gradus, read, root};
+use std::path::{Path, PathBuf};
+
+/// Runs the command, which must succeed, and returns what it prints.
+fn printed(args: &[&str]) -> String {
+    let output = gradus(args);
+    assert_eq!(output.code, 0, "{args:?}: {}", output.err);
+    output.out
+}
+
+/// A program with its choices, in a file.
+fn chosen(source: &str, form: &str, folder: &Path) -> (PathBuf, String) {
+    let path = folder.join("chosen.mlir");
+    let source = root().join(source).display().to_string();
+    let text = printed(&["opt", &source, form, "--choose-layers", "--mlir-print-local-scope"]);
+    std::fs::write(&path, &text).expect("a file can be written");
+    (path, text)
+}
+
+/// Edits a choice: its text, and another. Then the program is another one that computes the same, or the edit is refused.
+fn edit(text: &str, [from, to]: [&str; 2], folder: &Path) -> Result<bool, String> {
+    let (before, after) = (folder.join("before.mlir"), folder.join("after.mlir"));
+    let edited = text.replacen(from, to, 1);
+    assert_ne!(edited, text, "there is no {from}");
+    std::fs::write(&before, text).expect("a file can be written");
+    std::fs::write(&after, &edited).expect("a file can be written");
+    let convert = |path: &Path| gradus(&["opt", &path.display().to_string(), "--convert-layers-to-programs"]);
+    let (old, new) = (convert(&before), convert(&after));
+    assert_eq!(old.code, 0, "{}", old.err);
+    if new.code != 0 {
+        return Err(new.err);
+    }
+    printed(&["check", &after.display().to_string(), "--convert-layers-to-programs", "--inputs=3"]);
+    Ok(old.out != new.out)
+}
+
+/// The choice of a layer, by number.
+fn choice<'a>(text: &'a str, start: &str, layer: usize) -> &'a str {
+    let at = text.match_indices(start).nth(layer).expect("there are so many layers").0;
+    &text[at..at + text[at..].find('>').expect("it ends") + 1]
+}
+
+#[test]
+fn edited_tiles_change_programs_or_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let (_, text) = chosen("tests/npu/gate.mlir", "--form-layers", folder.path());
+    let (mut changed, mut refused) = (0, 0);
+    for layer in 0..text.matches("#npu.tiles").count() {
+        let of_layer = choice(&text, "#npu.tiles", layer).to_owned();
+        let fields = of_layer.trim_start_matches("#npu.tiles<").trim_end_matches('>');
+        let field = |name: &str| fields.split(", ").find_map(|f| f.strip_prefix(&format!("{name} = ")));
+        let with = |name: &str, value: &str| {
+            let others: Vec<&str> = fields.split(", ").filter(|f| !f.starts_with(&format!("{name} ="))).collect();
+            format!("#npu.tiles<{}, {name} = {value}>", others.join(", "))
+        };
+        let rows: usize = field("rows").and_then(|rows| rows.parse().ok()).expect("tiles have rows");
+        let mut edits: Vec<(String, bool)> = [1, 2, 3, 7].map(|n| (with("rows", &n.to_string()), n != rows)).into();
+        edits.extend(
+            [("kernels", "8"), ("kernels", "16"), ("kernels", "12"), ("rows", "1000"), ("to", "\"next\"")]
+                .map(|(n, v)| (with(n, v), false)),
+        );
+        edits.extend(
+            [("order", "\"kernels\""), ("weights", "\"streamed\""), ("at", "64"), ("to", "\"ddr\"")]
+                .map(|(n, v)| (with(n, v), false)),
+        );
+        for (edited, must_change) in edits.into_iter().filter(|(edited, _)| *edited != of_layer) {
+            match edit(&text, [&of_layer, &edited], folder.path()) {
+                Ok(is_other) => {
+                    assert!(is_other || !must_change, "{of_layer} and {edited} have the same program");
+                    changed += usize::from(is_other);
+                }
+                Err(why) => {
+                    assert!(why.contains("are not possible: "), "{edited}: {why}");
+                    refused += 1;
+                }
+            }
+        }
+    }
+    assert!(changed >= 12 && refused >= 8, "{changed} edits have another program, {refused} are refused");
+}
+
+#[test]
+fn edited_splits_change_programs_or_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let (_, text) = chosen("examples/digits_cnn_int8.onnx", "--form-layers=target=cluster", folder.path());
+    let (mut changed, mut refused) = (0, 0);
+    for layer in 0..text.matches("#cluster.split").count() {
+        let of_layer = choice(&text, "#cluster.split", layer).to_owned();
+        let edits = [
+            "\"rows\", 5",
+            "\"rows\", 2",
+            "\"columns\", 3",
+            "\"channels\", 4",
+            "\"rows\", 4, groups = 2, outer = \"channels\"",
+            "\"rows\", 9",
+            "\"rows\", 2, tiles = 2",
+            "\"rows\", 2, tiles = 1000",
+            "\"rows\", 2, then = \"tiles\"",
+            "\"rows\", 2, to = \"ddr\"",
+        ];
+        for edited in
+            edits.map(|fields| format!("#cluster.split<{fields}>")).iter().filter(|edited| **edited != of_layer)
+        {
+            match edit(&text, [&of_layer, edited], folder.path()) {
+                Ok(is_other) => changed += usize::from(is_other),
+                Err(why) => {
+                    assert!(why.contains("are not possible: "), "{edited}: {why}");
+                    refused += 1;
+                }
+            }
+        }
+    }
+    assert!(changed >= 20 && refused >= 6, "{changed} edits have another program, {refused} are refused");
+}
+
+/// Each level computes what the one before computes.
+#[test]
+fn each_step_has_the_meaning_of_the_one_before() {
+    let passes = ["--choose-layers", "--convert-layers-to-programs"];
+    for (source, form) in [("tests/npu/gate.mlir", "--form-layers"), ("tests/npu/groups.mlir", "--form-layers")] {
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let mut file = root().join(source).display().to_string();
+        for (i, pass) in [form].iter().chain(&passes).enumerate() {
+            printed(&["check", &file, pass, "--inputs=5"]);
+            let next = folder.path().join(format!("{i}.mlir")).display().to_string();
+            printed(&["opt", &file, pass, "-o", &next]);
+            file = next;
+        }
+        assert!(read(Path::new(&file)).contains("npu.program"), "{source}");
+    }
+}
