@@ -3,7 +3,7 @@
 use crate::cluster_picture::draw;
 use crate::cluster_sharing::SHARING;
 use crate::simulated::{Device, Simulated};
-use crate::{Executable, Statistic, Target, TargetError};
+use crate::{Executable, Precision, Statistic, Target, TargetError};
 use gradus_cost::{CostModel, Machine, NEVER, Pricing, machine_numbers, price};
 use gradus_dialects::op_cost::{Contraction, OpCost};
 use gradus_ir::eval::{Datum, Trap};
@@ -26,6 +26,7 @@ pub const TARGET: Target = Target {
     },
     pipeline: "builtin.module(convert-qdq-to-integer,canonicalize,apply-rules{target=cluster rules=graph-fuse floats=approx},\
                canonicalize,form-layers{target=cluster},choose-layers,convert-layers-to-programs,canonicalize,cse)",
+    precisions: &[Precision { name: "f16", pass: "convert-f32-to-f16", before: "apply-rules" }],
     load: Some(load),
     listing: Some(listing),
     picture: Some(picture),
@@ -123,7 +124,7 @@ impl Device for Clusters {
         };
         let conv_weight = |c: &Statistics| c.convolutions.max(1) as f64;
         let weights: f64 = self.counts.iter().map(conv_weight).sum();
-        let balance = self.counts.iter().map(|c| c.balance * conv_weight(c)).sum::<f64>() / weights.max(1.0);
+        let balance = self.counts.iter().fold(0.0, |sum, c| sum + c.balance * conv_weight(c)) / weights.max(1.0);
         let peak = self.counts.iter().flat_map(|c| &c.spm_peak).max().copied().unwrap_or(0);
         vec![
             each("cycles", "cycles", &|c| c.cycles),

@@ -1,5 +1,6 @@
 //! The errors of targets.
 
+use crate::Precision;
 use gradus_cost::CostError;
 use gradus_ir::Violation;
 use std::fmt;
@@ -13,8 +14,8 @@ pub enum TargetError {
     NoExecutor(&'static str),
     /// The pipeline names a number that the machine lacks.
     Cost(CostError),
-    /// The target of this name does not compute in the precision of this name.
-    Precision(&'static str, String),
+    /// The target of this name does not compute in the precision of this name, but in others.
+    Precision(&'static str, String, &'static [Precision]),
     /// The executor does not support the function, for this reason.
     Unsupported(String),
 }
@@ -50,7 +51,10 @@ impl fmt::Display for TargetError {
                 write!(f, "target '{target}' has costs only: no pipeline and no executor")
             }
             TargetError::NoExecutor(target) => write!(f, "target '{target}' has no execution in this tool"),
-            TargetError::Precision(target, name) => write!(f, "target '{target}' has no precision '{name}'"),
+            TargetError::Precision(target, name, known) => {
+                write!(f, "target '{target}' has no precision '{name}': it computes networks of f32 in f32")?;
+                known.iter().try_for_each(|precision| write!(f, " and {}", precision.name))
+            }
             TargetError::Cost(error) => error.fmt(f),
             TargetError::Unsupported(reason) => f.write_str(reason),
         }

@@ -105,7 +105,7 @@ pub struct Probe {
 }
 
 /// A type in which a target computes networks of f32, which a user chooses.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Precision {
     /// The name of the type.
     pub name: &'static str,
@@ -199,7 +199,7 @@ impl Target {
         let text = self.pipeline(machine)?;
         let known = self.precisions.iter().find(|known| known.name == precision);
         let at = known.and_then(|known| Some((known.pass, text.find(known.before)?)));
-        let (pass, at) = at.ok_or_else(|| TargetError::Precision(self.cost.name, precision.to_owned()))?;
+        let (pass, at) = at.ok_or_else(|| TargetError::Precision(self.cost.name, precision.to_owned(), self.precisions))?;
         Ok(format!("{}{pass},{}", &text[..at], &text[at..]))
     }
 
