@@ -123,10 +123,10 @@ fn techniques_that_are_left_out_change_no_byte() {
     assert!(of("bound ") <= of("bound with the size of SRAM "), "{printed}");
     assert!(of("bound with the size of SRAM ") <= of("cycles "), "{printed}");
     assert!(of("cycles ") < of("cycles without ping-pong "), "{printed}");
-    assert_eq!(of("cycles "), of("cycles with traffic of the host "), "{printed}");
+    assert_eq!(of("cycles "), of("cycles with the host "), "{printed}");
     let at = |path: &str| root().join("tests/npu").join(path).display().to_string();
     let option = "form-layers.without=multiplies";
-    let show = ["--show", "cycles with traffic of the host"];
+    let show = ["--show", "cycles with the host"];
     let swept = gradus(&[&["sweep", &at("gate.mlir"), "--target", "npu", "--option", option][..], &show].concat());
     assert_eq!(swept.code, 0, "{}", swept.err);
     let totals: Vec<f64> =

@@ -150,6 +150,13 @@ impl Contraction {
     pub fn products(&self) -> u64 {
         [self.groups, self.rows, self.depth, self.columns].into_iter().fold(1, u64::saturating_mul)
     }
+
+    /// Returns about the number of elements of both operands and the result; an element of an image is counted once, not for each tap.
+    pub fn elements(&self) -> u64 {
+        let pairs = [(self.rows, self.depth), (self.depth / self.taps.max(1), self.columns), (self.rows, self.columns)];
+        let all = pairs.into_iter().fold(0, |n: u64, (a, b)| n.saturating_add(a.saturating_mul(b)));
+        self.groups.saturating_mul(all)
+    }
 }
 
 impl PartialEq for Strategy {

@@ -29,7 +29,9 @@ mod sync;
 mod tests;
 
 use crate::emit::Emitter;
-use crate::layers::{Accelerator, Forced, LayerChoices, LayerOptions, OFFLOAD, ProgramOps, Road, machine_of};
+use crate::layers::{
+    Accelerator, Forced, LayerChoices, LayerFigures, LayerOptions, OFFLOAD, ProgramOps, Road, machine_of,
+};
 use compile::{Compiled, Settings, compile_by};
 use gradus_ir::pass::{FloatChange, OptionKind, PassOption, Rewrites};
 use gradus_ir::{Attr, Builder, Diagnostic, Loc, Module, Op, OpInfo, Pass, PassContext, PassInfo, Refusal, Value};
@@ -240,6 +242,10 @@ impl Accelerator for ClusterLayers {
             program: (!is_default).then(|| reads.to_attr(&m.ctx)).into_iter().collect(),
             layers: splits.iter().map(|split| split.to_attr(&m.ctx)).collect(),
         }
+    }
+
+    fn figures(&self, m: &Module, (read, compiled): &Self::Program) -> Vec<LayerFigures> {
+        given::figures(&read.net, &self.machine, compiled, &|split| split.to_attr(&m.ctx))
     }
 
     fn report(&self, m: &Module, op: Op, (read, compiled): &Self::Program, cx: &mut PassContext<'_>) {

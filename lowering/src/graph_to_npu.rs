@@ -43,7 +43,9 @@ mod timeline;
 mod view;
 
 use crate::emit::Emitter;
-use crate::layers::{Accelerator, Forced, LayerChoices, LayerOptions, OFFLOAD, ProgramOps, Road, machine_of};
+use crate::layers::{
+    Accelerator, Forced, LayerChoices, LayerFigures, LayerOptions, OFFLOAD, ProgramOps, Road, machine_of,
+};
 use elementwise_layouts::Layout;
 pub use extent::{Extent, Space, extents};
 use gradus_ir::pass::{FloatChange, OptionKind, PassOption, Rewrites};
@@ -158,7 +160,8 @@ Linear in the number of layers, tiles and constants, and four rounds of trials o
         false => FloatChange::None,
     },
     make: |options| {
-        let forced = Forced { weights: options.text("weights").to_owned(), mode: options.text("mode").to_owned() };
+        let [weights, mode] = ["weights", "mode"].map(|name| options.text(name).to_owned());
+        let forced = Forced { weights, mode, ..Forced::default() };
         forced.check()?;
         let without = match options.text("without") {
             "nothing" => String::new(),
@@ -308,6 +311,10 @@ impl Accelerator for NpuLayers {
             program: planned.map(|planned| planned.to_attr(&m.ctx)).into_iter().collect(),
             layers: tiles.iter().map(|tiles| tiles.to_attr(&m.ctx)).collect(),
         }
+    }
+
+    fn figures(&self, m: &Module, (read, program): &Self::Program) -> Vec<LayerFigures> {
+        given::figures(&read.net, &self.machine, &program.residency, &|tiles| tiles.to_attr(&m.ctx))
     }
 
     fn count(&self, (read, program): &Self::Program, cx: &mut PassContext<'_>) {

@@ -67,9 +67,22 @@ impl LayerOptions {
     }
 }
 
-/// What is forced upon the choices of all layers.
+/// Figures of a layer by itself, as estimated.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LayerFigures {
+    /// Cycles by the choice for it.
+    pub(crate) cycles: u64,
+    /// Cycles below which no choice is.
+    pub(crate) bound: u64,
+    /// The fastest of the other choices in the same places, with its cycles.
+    pub(crate) rejected: Option<(Attr, u64)>,
+}
+
+/// What is forced upon the choices of all layers, and whether they are explained.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Forced {
+    /// Whether each layer gets a remark.
+    pub(crate) report: bool,
     /// The operand of products of two tensors that is the weights; empty for the cheaper one.
     pub(crate) weights: String,
     /// The mode of products of elements; empty for the cheapest one.
@@ -134,6 +147,9 @@ pub(crate) trait Accelerator: Sized {
 
     /// Returns the choices of a program.
     fn choices(&self, m: &Module, program: &Self::Program) -> LayerChoices;
+
+    /// Returns figures of each layer, in order.
+    fn figures(&self, m: &Module, program: &Self::Program) -> Vec<LayerFigures>;
 
     /// Explains the choices of a program, whose first op is `op`.
     fn report(&self, _: &Module, _: Op, _: &Self::Program, _: &mut PassContext<'_>) {}
@@ -266,7 +282,11 @@ fn choose<A: Accelerator>(
         let chosen = compiled.into_iter().map(|(level, program)| {
             let program = program.map(|(new, program)| {
                 machine.report(m, new.ops[0], &program, cx);
-                NewProgram { choices: Some(machine.choices(m, &program)), ..new }
+                let choices = machine.choices(m, &program);
+                if forced.report {
+                    explain(m, &new.layers, &choices, &machine.figures(m, &program), cx);
+                }
+                NewProgram { choices: Some(choices), ..new }
             });
             (level, program)
         });
@@ -274,6 +294,21 @@ fn choose<A: Accelerator>(
         fusion::form(m, block, A::NAME, options.to_attr(m), chosen);
     }
     Ok(())
+}
+
+/// Emits a remark on the choice for each layer.
+fn explain(m: &Module, layers: &[Vec<Op>], choices: &LayerChoices, figures: &[LayerFigures], cx: &mut PassContext<'_>) {
+    for ((ops, choice), figures) in layers.iter().zip(&choices.layers).zip(figures) {
+        let names: Vec<&str> = ops.iter().map(|&op| m.name_text(op)).collect();
+        let (cycles, bound) = (figures.cycles, figures.bound);
+        let mut text =
+            format!("{} by {}: {cycles} cycles, bound {bound}", names.join(" + "), m.ctx.display_attr(*choice));
+        if let Some((other, cycles)) = figures.rejected {
+            text += &format!("; the fastest other one, {}: {cycles} cycles", m.ctx.display_attr(other));
+        }
+        let loc = ops.first().map(|&op| m.loc(op));
+        cx.emit(Diagnostic::remark(loc.unwrap_or_else(|| m.loc(m.root())), text));
+    }
 }
 
 /// Compiles the programs of a machine by their choices.

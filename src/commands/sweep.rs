@@ -14,7 +14,7 @@ use gradus_cost::{Machine, load_machine};
 use gradus_ir::ParseOptions;
 use gradus_ir::eval::Datum;
 use gradus_ir::pass::IrPrinting;
-use gradus_targets::Statistic;
+use gradus_targets::{Statistic, WITH_HOST};
 
 /// The declaration of the subcommand.
 pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
@@ -144,10 +144,12 @@ fn set(machine: &mut Machine, key: &str, value: &str) -> Result<(), Failure> {
     Ok(machine.set(key, new.ok_or_else(why)? as u64)?)
 }
 
-/// Formats lines: the first statistic, its ratio to that of the first line, the statistics that are asked for, and whether the
+/// Formats lines: the cycles with those of the host, or else the first statistic, its ratio to that of the first line, the statistics that are asked for, and whether the
 /// results are the same.
 fn table(lines: &[Line], shown: &[&String]) -> Result<String, Failure> {
-    let first = lines[0].statistics.first().ok_or("the target has no statistics of a run".to_owned())?;
+    let statistics = &lines[0].statistics;
+    let with_host = statistics.iter().find(|statistic| statistic.name == WITH_HOST);
+    let first = with_host.or(statistics.first()).ok_or("the target has no statistics of a run".to_owned())?;
     let mut rows = vec![vec![String::new(), first.name.clone(), "ratio".to_owned()]];
     rows[0].extend(shown.iter().copied().cloned());
     rows[0].push("results".to_owned());

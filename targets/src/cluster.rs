@@ -42,6 +42,8 @@ machine_numbers! {
         f32_products,
         task,
         ddr_rate,
+        ddr_latency,
+        host_products,
         port,
         wide,
         wide_share,
@@ -63,6 +65,18 @@ impl Numbers {
             }
             OpCost::Contract(c) => self.task.saturating_add(self.contract(&c)),
         }
+    }
+
+    /// Cycles in which the host computes: operands and results go through memory to it and back.
+    fn host(&self, op: OpCost) -> u64 {
+        let (elements, products) = match op {
+            OpCost::View => return 1,
+            OpCost::Move(n) | OpCost::Relayout(n) | OpCost::Map(n) => (n.saturating_mul(3), 0),
+            OpCost::Contract(c) => (c.elements(), c.products().div_ceil(self.host_products)),
+        };
+        (2 * self.ddr_latency)
+            .saturating_add(elements.saturating_mul(ELEMENT).div_ceil(self.ddr_rate))
+            .saturating_add(products)
     }
 
     fn all_cores(&self) -> u64 {
@@ -87,16 +101,18 @@ impl Numbers {
 
 fn load<'m>(m: &'m Module, function: Op, machine: &Machine, _: usize) -> Result<Box<dyn Executable + 'm>, TargetError> {
     machine.parameters(ClusterMachine::of)?;
+    let numbers = Numbers::of(machine).map_err(|e| e.to_string())?;
     let mut programs = FxHashMap::default();
     for op in m.ops_under(function).into_iter().filter(|&op| CallOp::cast(m, op).is_some()) {
         programs.insert(op, CallOp::program(m, op)?);
     }
-    Ok(Box::new(Simulated::new(m, function, Clusters { programs, counts: Vec::new() })))
+    Ok(Box::new(Simulated::new(m, function, Clusters { programs, numbers, counts: Vec::new() })))
 }
 
 /// The programs of a function, and the counts of their runs.
 struct Clusters {
     programs: FxHashMap<Op, Program>,
+    numbers: Numbers,
     counts: Vec<Statistics>,
 }
 
@@ -108,6 +124,10 @@ impl Device for Clusters {
             self.counts.push(counts);
             (results, cycles)
         }))
+    }
+
+    fn host(&self, op: OpCost) -> u64 {
+        self.numbers.host(op)
     }
 
     fn statistics(&self, calls: u64) -> Vec<Statistic> {

@@ -42,6 +42,7 @@ mod timeline;
 
 pub use error::TargetError;
 pub use executable::{Executable, InterpretedFunction, OpTimes, Signature, Statistic, Stop};
+pub use simulated::WITH_HOST;
 
 use gradus_cost::{CostModel, Machine};
 use gradus_ir::eval::Datum;
@@ -199,7 +200,8 @@ impl Target {
         let text = self.pipeline(machine)?;
         let known = self.precisions.iter().find(|known| known.name == precision);
         let at = known.and_then(|known| Some((known.pass, text.find(known.before)?)));
-        let (pass, at) = at.ok_or_else(|| TargetError::Precision(self.cost.name, precision.to_owned(), self.precisions))?;
+        let (pass, at) =
+            at.ok_or_else(|| TargetError::Precision(self.cost.name, precision.to_owned(), self.precisions))?;
         Ok(format!("{}{pass},{}", &text[..at], &text[at..]))
     }
 

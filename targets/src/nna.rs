@@ -67,6 +67,15 @@ impl Numbers {
         }
     }
 
+    /// Cycles in which the scalar processor computes: two loads, a sum or product, and a store for an element; a product per cycle.
+    fn host(&self, op: OpCost) -> u64 {
+        match op {
+            OpCost::View => 1,
+            OpCost::Move(n) | OpCost::Relayout(n) | OpCost::Map(n) => n.saturating_mul(4),
+            OpCost::Contract(c) => c.products(),
+        }
+    }
+
     /// Returns the number of patches per step: with stride 2 every other output is one.
     fn patches(&self) -> u64 {
         self.outputs.div_ceil(2)
@@ -112,8 +121,15 @@ impl Numbers {
     }
 }
 
-fn load<'m>(module: &'m Module, function: Op, _: &Machine, _: usize) -> Result<Box<dyn Executable + 'm>, TargetError> {
-    Ok(Box::new(Simulated::new(module, function, Nna::default())))
+fn load<'m>(
+    module: &'m Module,
+    function: Op,
+    machine: &Machine,
+    _: usize,
+) -> Result<Box<dyn Executable + 'm>, TargetError> {
+    let numbers = Numbers::of(machine).map_err(|e| e.to_string())?;
+    let device = Nna { programs: BTreeMap::new(), numbers, counts: CallCounts::default() };
+    Ok(Box::new(Simulated::new(module, function, device)))
 }
 
 /// Lists the instructions of all programs, as the assembler reads them.
@@ -173,9 +189,9 @@ impl CallCounts {
 }
 
 /// The programs of a function, each prepared when it first runs, and the sum of their counts.
-#[derive(Default)]
 struct Nna {
     programs: BTreeMap<Op, Prepared>,
+    numbers: Numbers,
     counts: CallCounts,
 }
 
@@ -195,6 +211,10 @@ impl Device for Nna {
             Ok((vec![Datum::Tensor(result)], statistics.cycles))
         };
         Some(run())
+    }
+
+    fn host(&self, op: OpCost) -> u64 {
+        self.numbers.host(op)
     }
 
     fn statistics(&self, calls: u64) -> Vec<Statistic> {

@@ -42,6 +42,7 @@ machine_numbers! {
         ddr_rate,
         read_latency,
         write_latency,
+        host_products,
     }
 }
 
@@ -50,11 +51,23 @@ impl Numbers {
         match op {
             OpCost::View => 1,
             OpCost::Move(n) | OpCost::Relayout(n) => self.start + n.div_ceil(self.word_bytes),
-            // The array has no elementwise multiply: two operands and a result go through memory to another processor
-            // and back.
-            OpCost::Map(n) => self.read_latency + self.write_latency + n.saturating_mul(3 * 4).div_ceil(self.ddr_rate),
+            // The array has no elementwise multiply.
+            OpCost::Map(_) => self.host(op),
             OpCost::Contract(c) => self.start.saturating_add(self.contract(&c)),
         }
+    }
+
+    /// Cycles in which the host computes: two operands of an element and a result go through memory to it and back, four bytes for an
+    /// element of one, as rates are per four cycles.
+    fn host(&self, op: OpCost) -> u64 {
+        let (elements, products) = match op {
+            OpCost::View => return 1,
+            OpCost::Move(n) | OpCost::Relayout(n) | OpCost::Map(n) => (n.saturating_mul(3), 0),
+            OpCost::Contract(c) => (c.elements(), c.products().div_ceil(self.host_products)),
+        };
+        (self.read_latency + self.write_latency)
+            .saturating_add(elements.saturating_mul(4).div_ceil(self.ddr_rate))
+            .saturating_add(products)
     }
 
     fn contract(&self, c: &Contraction) -> u64 {
@@ -83,7 +96,7 @@ fn load<'m>(m: &'m Module, function: Op, machine: &Machine, _: usize) -> Result<
         programs
             .insert(op, Called { program: CallOp::program(m, op)?, results: CallOp::shapes(&m.ctx, &types), calls: 0 });
     }
-    Ok(Box::new(Simulated::new(m, function, Npu { programs, numbers, counts: Statistics::default(), host: 0 })))
+    Ok(Box::new(Simulated::new(m, function, Npu { programs, numbers, counts: Statistics::default() })))
 }
 
 /// The program of a call.
@@ -100,23 +113,20 @@ struct Npu {
     programs: BTreeMap<Op, Called>,
     numbers: Numbers,
     counts: Statistics,
-    /// Cycles in which the host reads and writes operands and results of elementwise ops.
-    host: u64,
 }
 
 impl Device for Npu {
     fn run(&mut self, args: &OpArgs<'_>, data: &[Datum]) -> Option<Result<(Vec<Datum>, u64), Trap>> {
-        let Some(called) = self.programs.get_mut(&args.op?) else {
-            if let cost @ OpCost::Map(_) = OpCost::of(args.module, args.op?) {
-                self.host += self.numbers.cost(cost);
-            }
-            return None;
-        };
+        let called = self.programs.get_mut(&args.op?)?;
         called.calls += 1;
         Some(called.program.call(args, data).map(|(results, counts)| {
             self.counts.add(&counts);
             (results, counts.cycles)
         }))
+    }
+
+    fn host(&self, op: OpCost) -> u64 {
+        self.numbers.host(op)
     }
 
     fn statistics(&self, calls: u64) -> Vec<Statistic> {
@@ -143,7 +153,6 @@ impl Device for Npu {
             each("bound of DDR", bounds.ddr, "cycles"),
             each("bound with the size of SRAM", memory, "cycles"),
             share("bound by cycles", bound as f64 / cycles),
-            each("cycles with traffic of the host", counts.cycles + self.host, "cycles"),
             each("products", counts.macs, "products"),
             share("busy", counts.busy(Unit::Array) as f64 / cycles),
             share("useful", counts.utilization()),

@@ -1,9 +1,11 @@
 //! Functions whose programs of an accelerator run on a simulator; the rest is evaluated by reference on the host.
 
 use crate::{Executable, OpTimes, Signature, Statistic, Stop};
+use gradus_dialects::op_cost::OpCost;
 use gradus_interp::Interpreter;
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{Module, Op, OpArgs};
+use gradus_ir::{Module, Op, OpArgs, Traits};
+use gradus_networks::graph;
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,13 +14,18 @@ pub(crate) trait Device: Send {
     /// Runs an op. Returns its results and cycles; `None` for ops of the host.
     fn run(&mut self, args: &OpArgs<'_>, data: &[Datum]) -> Option<Result<(Vec<Datum>, u64), Trap>>;
 
-    /// Returns the counts of `calls` calls, averages of additive ones.
+    /// Returns the cycles of the machine that pass while the host computes an op: its operands and results go through memory.
+    fn host(&self, op: OpCost) -> u64;
+
+    /// Returns the counts of `calls` calls, averages of additive ones; the first is that of the cycles.
     fn statistics(&self, calls: u64) -> Vec<Statistic>;
 }
 
 /// A device with the cycles of each op.
 struct SimulatedDevice<D> {
     device: D,
+    /// Cycles of the host.
+    host: u64,
     cycles: FxHashMap<Op, u64>,
 }
 
@@ -31,14 +38,27 @@ pub(crate) struct Simulated<'m, D> {
     calls: u64,
 }
 
+/// The statistic of the cycles of all programs and of the ops of networks that the host computes between them.
+pub const WITH_HOST: &str = "cycles with the host";
+
+/// Returns what an op of a network does, if it computes or moves anything.
+fn host_op(args: &OpArgs<'_>) -> Option<OpCost> {
+    let (m, op) = (args.module, args.op?);
+    let is_of_network = m.ctx.op_dialect(m.name(op)) == graph::DIALECT.name && !m.has_trait(op, Traits::CONSTANT_LIKE);
+    is_of_network.then(|| OpCost::of(m, op)).filter(|cost| !matches!(cost, OpCost::View))
+}
+
 impl<'m, D: Device + 'm> Simulated<'m, D> {
     /// Prepares a function.
     pub(crate) fn new(m: &'m Module, function: Op, device: D) -> Self {
-        let state = Arc::new(Mutex::new(SimulatedDevice { device, cycles: FxHashMap::default() }));
+        let state = Arc::new(Mutex::new(SimulatedDevice { device, host: 0, cycles: FxHashMap::default() }));
         let shared = state.clone();
         let interpreter = Interpreter::new(m).with_kernels(Box::new(move |args, data| {
             let mut state = shared.lock().unwrap_or_else(PoisonError::into_inner);
-            let done = state.device.run(args, data)?;
+            let Some(done) = state.device.run(args, data) else {
+                state.host += host_op(args).map_or(0, |op| state.device.host(op));
+                return None;
+            };
             Some(done.map(|(results, cycles)| {
                 if let Some(op) = args.op {
                     *state.cycles.entry(op).or_default() += cycles;
@@ -70,7 +90,12 @@ impl<'m, D: Device + 'm> Executable for Simulated<'m, D> {
             value: (n / calls) as f64,
             unit: "ops",
         });
-        state.device.statistics(calls).into_iter().chain(host).collect()
+        let mut device = state.device.statistics(calls);
+        if let Some(cycles) = device.first() {
+            let value = cycles.value + (state.host / calls) as f64;
+            device.insert(1, Statistic { name: WITH_HOST.to_owned(), value, unit: cycles.unit });
+        }
+        device.into_iter().chain(host).collect()
     }
 
     fn op_times(&self) -> Option<OpTimes> {

@@ -1,11 +1,13 @@
 //! Choices as attributes, and those that are given: whether the machine and the network allow them.
 
-use super::choose::leaders;
+use super::choose::{compute_cycles, leaders};
 use super::compile::Compiled;
-use super::network::{Network, Role};
+use super::network::{Layer, Network, Role};
+use super::region::Region;
 use super::schedule::{Choices, TiledLayers};
 use super::split::Split;
-use gradus_ir::Refusal;
+use crate::layers::LayerFigures;
+use gradus_ir::{Attr, Refusal};
 use gradus_machines::cluster::{LayerSplit, Reads};
 use gradus_simulators::cluster::ClusterMachine;
 
@@ -35,6 +37,36 @@ pub fn splits_of(net: &Network, compiled: &Compiled) -> (Vec<LayerSplit>, Reads)
     let small = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
     let reads = Reads { slice: choices.slice, fill: small(choices.fill), effort: small(compiled.effort) };
     ((0..net.layers.len()).map(of_layer).collect(), reads)
+}
+
+/// Returns figures of each layer by itself, without the exchange with others.
+pub fn figures(
+    net: &Network,
+    machine: &ClusterMachine,
+    compiled: &Compiled,
+    to_attr: &dyn Fn(&LayerSplit) -> Attr,
+) -> Vec<LayerFigures> {
+    let (splits, _) = splits_of(net, compiled);
+    let of_layer = |(l, layer): (usize, &Layer)| {
+        let whole = Region::whole(net.features[layer.output].extents);
+        let slowest = |split: &Split| {
+            let boxes = split.boxes(&whole, machine.clusters);
+            boxes.iter().map(|b| compute_cycles(net, layer, b, machine)).max().unwrap_or(0)
+        };
+        let chosen = compiled.choices.splits[l];
+        let all = Split::all(whole.extents(), machine.clusters, layer.divides_channels());
+        let others = all.into_iter().filter(|split| *split != chosen).map(|split| (slowest(&split), split));
+        let rejected = others.min_by_key(|(cycles, _)| *cycles).map(|(cycles, split)| {
+            let outer = (split.groups > 1).then_some(split.outer);
+            let Split { inner, groups, clusters, .. } = split;
+            (to_attr(&LayerSplit { axis: inner, clusters, groups, outer, ..splits[l] }), cycles)
+        });
+        let (input, cycles) = (&net.features[layer.input], slowest(&chosen));
+        let rate = machine.product_rate(input.elem, layer.depth()) * u64::from(machine.clusters);
+        let bound = u64::from(machine.task) + (layer.products(&whole) * 100).div_ceil(rate);
+        LayerFigures { cycles, bound: bound.min(cycles), rejected }
+    };
+    net.layers.iter().enumerate().map(of_layer).collect()
 }
 
 /// Returns the choices of which each layer has its part, and the steps of the planner.

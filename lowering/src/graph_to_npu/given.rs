@@ -1,10 +1,13 @@
 //! Choices as attributes, and those that are given: whether the machine and the network allow them.
 
 use super::elementwise_layouts;
-use super::network::{FeatureId, Network, ProductSide, Weights};
+use super::estimate::layer_cost;
+use super::network::{FeatureId, Layer, Network, ProductSide, Weights};
+use super::price::Prices;
 use super::residency::{Residency, in_turns, lifetimes, may_cascade, may_reside, written_over};
-use super::shape::{ALIGNMENT, Cost, LayerShape, Tiling};
-use gradus_ir::Refusal;
+use super::shape::{ALIGNMENT, Cost, LayerShape, Resident, Tiling};
+use crate::layers::LayerFigures;
+use gradus_ir::{Attr, Refusal};
 use gradus_machines::npu::{Place, Tiles};
 use gradus_simulators::npu::NpuMachine;
 
@@ -26,6 +29,36 @@ pub fn tiles_of(net: &Network, residency: &Residency) -> Vec<Tiles> {
         Tiles { rows, kernels, rows_outer, keeps_weights, to, mode, operand }
     };
     (0..net.layers.len()).map(of_layer).collect()
+}
+
+/// Returns figures of each layer by itself, given which features are in SRAM.
+pub fn figures(
+    net: &Network,
+    machine: &NpuMachine,
+    residency: &Residency,
+    to_attr: &dyn Fn(&Tiles) -> Attr,
+) -> Vec<LayerFigures> {
+    let is_in_sram = |id: FeatureId| residency.places[net.root(id).0].is_some();
+    let tiles = tiles_of(net, residency);
+    let of_layer = |(index, layer): (usize, &Layer)| {
+        let is_second = index > 0 && residency.cascaded[index - 1];
+        let weights = layer.weights.feature().is_none_or(is_in_sram);
+        let resident = Resident {
+            input: is_second || is_in_sram(layer.input) && weights,
+            output: residency.cascaded[index] || is_in_sram(layer.output),
+            sum: layer.sum.is_none_or(|sum| is_in_sram(sum.feature)),
+        };
+        let (shape, chosen) = (LayerShape::new(net, layer, machine), residency.tilings[index].0);
+        let mut prices = Prices::default();
+        let cycles = layer_cost(&shape, &mut prices, chosen, resident).alone;
+        let others = shape.priced(resident, &mut prices).into_iter().filter(|(tiling, _)| *tiling != chosen);
+        let rejected = others.min_by_key(|(_, cost)| cost.alone).map(|(tiling, cost)| {
+            let Tiling { rows, kernels, rows_outer, keeps_weights } = tiling;
+            (to_attr(&Tiles { rows, kernels, rows_outer, keeps_weights, ..tiles[index].clone() }), cost.alone)
+        });
+        LayerFigures { cycles, bound: shape.bound(resident).min(cycles), rejected }
+    };
+    net.layers.iter().enumerate().map(of_layer).collect()
 }
 
 /// Returns the choices of which each layer has its part.

@@ -244,6 +244,12 @@ impl<'m> Reader<'m> {
         false
     }
 
+    /// Whether two rows of the feature of a value in an order take at most half of SRAM, so that a layer by tiles of rows is possible.
+    fn row_fits(&self, value: Value, order: ChannelOrder) -> bool {
+        let extents = self.ordered_extents(value, order).map(|(extents, _)| extents);
+        extents.is_ok_and(|[_, width, channels]| 4 * width * channels <= self.setting.machine.sram_bytes as usize)
+    }
+
     /// The view of a value that is not constant; operands of the program get an order, the preferred one by default.
     pub(super) fn view_of(&mut self, value: Value, order: Option<ChannelOrder>) -> Result<View, Refusal> {
         if let Some(view) = self.views.get(&value) {
@@ -253,7 +259,8 @@ impl<'m> Reader<'m> {
             return Err(Refusal::of(value, "a constant instead of a feature"));
         }
         let order = order.unwrap_or_else(|| self.preferred(value));
-        let is_divided = order == ChannelOrder::ChannelsLast && !self.reaches_product(value);
+        let is_divided =
+            order == ChannelOrder::ChannelsLast && (!self.reaches_product(value) || !self.row_fits(value, order));
         self.operand(value, order, is_divided)
     }
 

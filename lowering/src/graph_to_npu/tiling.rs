@@ -60,6 +60,11 @@ impl LayerShape<'_> {
         (array + steps * u64::from(machine.start)).max(bytes as u64 * 4 / u64::from(machine.ddr_rate))
     }
 
+    /// Cycles that any tiling takes at least.
+    pub fn bound(&self, resident: Resident) -> u64 {
+        self.candidates().iter().map(|tiling| self.least(tiling, resident)).min().unwrap_or(0)
+    }
+
     /// Tiles of rows and slices of kernels.
     fn counts(&self, tiling: &Tiling) -> [usize; 2] {
         [self.output.height.div_ceil(tiling.rows), self.padded_kernels().div_ceil(tiling.kernels)]

@@ -121,6 +121,11 @@ Npu: four rounds of trials of what stays in SRAM, by several weighings. Clusters
 timed.",
     options: &[
         PassOption {
+            name: "report",
+            doc: "Explain the choice for each layer in a remark: estimated cycles of the layer by itself, their bound, the next best choice",
+            kind: OptionKind::Bool(false),
+        },
+        PassOption {
             name: "weights",
             doc: "npu: operand of products of two tensors that is the weights: left or right, the cheaper one by default",
             kind: OptionKind::Text(""),
@@ -142,7 +147,7 @@ timed.",
     ],
     make: |options| {
         let forced =
-            Forced { weights: options.text("weights").to_owned(), mode: options.text("mode").to_owned() };
+            Forced { report: options.bool("report"), weights: options.text("weights").to_owned(), mode: options.text("mode").to_owned() };
         forced.check()?;
         Ok(Box::new(ChooseLayers { forced }))
     },
