@@ -225,7 +225,7 @@ fn sweeps_compare_variants_of_machine_and_passes() {
     let output = gradus(&[&args[..], &["--show", "tasks"]].concat());
     assert_eq!(output.code, 0, "{}", output.err);
     let rows = table(&output.out);
-    assert_eq!(rows[0], ["cycles", "ratio", "tasks", "results"]);
+    assert_eq!(rows[0], ["cycles with the host", "ratio", "tasks", "results"]);
     let names: Vec<&str> = rows[1..].iter().map(|row| &*row[0]).collect();
     let prefix = "form-layers.without=";
     let expected = ["as it is", "clusters=1", "clusters=16", "ddr_rate=x0.2"].map(str::to_owned).into_iter();

@@ -127,3 +127,40 @@ fn machine_code() {
     let output = inspect(product, &["--disasm"]);
     assert!(output.code == 1 && output.err.contains("there is no machine code"), "{}", output.err);
 }
+
+/// The programs of a device as files: what `compile` writes `inspect` lists, and no damaged file is taken.
+#[test]
+fn binaries_of_devices_are_written_and_listed() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let product = "func.func @main(%a: tensor<4x18xi8>, %b: tensor<18x64xi8>) -> tensor<4x64xi32> {\n\
+                   %0 = graph.matmul_integer %a, %b : (tensor<4x18xi8>, tensor<18x64xi8>) -> tensor<4x64xi32>\n\
+                   return %0 : tensor<4x64xi32>\n}\n";
+    let file = folder.path().join("product.mlir");
+    std::fs::write(&file, product).expect("a file can be written");
+    let model = root().join("examples/digits_cnn_int8.onnx").display().to_string();
+    let product = file.display().to_string();
+    for (target, file, lines) in [
+        ("npu", &model, ["machine npu, hash ", "constants: ", "\nconv "]),
+        ("cluster", &model, ["machine cluster, hash ", "records of cluster 4: ", "\nfetch "]),
+        ("nna", &product, ["machine nna, hash ", "code: ", "\nnnmacg "]),
+    ] {
+        let to = folder.path().join(target);
+        let written = gradus(&["compile", file, "--target", target, "--emit=binary", "-o", &to.display().to_string()]);
+        assert_eq!(written.code, 0, "{target}: {}", written.err);
+        let path = to.join(format!("{target}0.bin"));
+        let bytes = std::fs::read(&path).expect("it is there");
+        let listed = gradus(&["inspect", &path.display().to_string(), "--disasm"]);
+        assert_eq!(listed.code, 0, "{target}: {}", listed.err);
+        assert!(lines.iter().all(|line| listed.out.contains(line)), "{target}: {}", listed.out);
+        for at in (0..bytes.len()).step_by(bytes.len() / 40 + 1) {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 0x11;
+            std::fs::write(&path, damaged).expect("a file can be written");
+            let refused = gradus(&["inspect", &path.display().to_string(), "--disasm"]);
+            assert!(refused.code == 1 && refused.err.contains(".bin'"), "{target}, byte {at}: {}", refused.err);
+        }
+    }
+    let to = folder.path().join("cpu").display().to_string();
+    let none = gradus(&["compile", &model, "--target", "cpu", "--emit=binary", "-o", &to]);
+    assert!(none.code != 0 && none.err.contains("target 'cpu' has no device with binaries"), "{}", none.err);
+}

@@ -162,7 +162,7 @@ Linear in the number of layers, tiles and constants, and four rounds of trials o
     make: |options| {
         let [weights, mode] = ["weights", "mode"].map(|name| options.text(name).to_owned());
         let forced = Forced { weights, mode, ..Forced::default() };
-        forced.check()?;
+        check_forced(&forced)?;
         let without = match options.text("without") {
             "nothing" => String::new(),
             technique => technique.to_owned(),
@@ -183,9 +183,16 @@ pub fn ops() -> impl Iterator<Item = &'static OpInfo> {
     OPS.iter().copied()
 }
 
-/// Whether a text is a mode of products of elements.
-pub(crate) fn is_mode(text: &str) -> bool {
-    elementwise_layouts::parse(text).is_some()
+/// Checks what is forced upon choices.
+///
+/// # Errors
+/// No operand, or no mode.
+pub(crate) fn check_forced(forced: &Forced) -> Result<(), String> {
+    if !["", "left", "right"].contains(&forced.weights.as_str()) {
+        return Err(format!("weights: left or right, not '{}'", forced.weights));
+    }
+    let is_mode = forced.mode.is_empty() || elementwise_layouts::parse(&forced.mode).is_some();
+    is_mode.then_some(()).ok_or_else(|| format!("mode: one such as 8c or 4w4c, not '{}'", forced.mode))
 }
 
 impl Pass for GraphToNpu {

@@ -1,27 +1,22 @@
-//! Layers: `form-layers`, `choose-layers` and `convert-layers-to-programs`, the road of networks to the large machines.
+//! Layers: the road of networks to the large machines, of three steps, a pass each.
 //!
-//! Each pass makes one decision: which ops a machine computes, and which of them are one layer; tiles, divisions and places of each layer;
+//! Each step makes one decision: which ops a machine computes, and which of them are one layer; tiles, divisions and places of each layer;
 //! instructions. Between them the program is IR: the ops of layers with choices as attributes, which can be read, edited and executed.
 //!
 //! | file | contents |
 //! |---|---|
 //! | `levels.rs` | ops that are a program of a machine together |
 //! | `fusion.rs` | ops as layers in the IR, and layers as ops again |
-//! | `passes.rs` | the declarations of the passes |
 //!
-//! A machine is an [`Accelerator`]. To add one, implement that and add a line to [`ROADS`].
+//! A machine is an [`Accelerator`].
 
 mod fusion;
 mod levels;
-mod passes;
 
 pub(crate) use fusion::{Fusion, LayerChoices, ProgramOps};
 pub(crate) use levels::{OFFLOAD, is_of_network, machine_of};
-pub use passes::{CHOOSE, CONVERT, FORM};
 
 use crate::emit::Emitter;
-use crate::graph_to_cluster::ClusterLayers;
-use crate::graph_to_npu::{self, NpuLayers};
 use fusion::{LayerGroups, NewProgram};
 use gradus_ir::symbols::free_symbol;
 use gradus_ir::{Attr, Builder, Diagnostic, Module, Op, PassContext, Refusal, Type, Value};
@@ -87,20 +82,6 @@ pub(crate) struct Forced {
     pub(crate) weights: String,
     /// The mode of products of elements; empty for the cheapest one.
     pub(crate) mode: String,
-}
-
-impl Forced {
-    /// Checks the texts.
-    ///
-    /// # Errors
-    /// No operand, or no mode.
-    pub(crate) fn check(&self) -> Result<(), String> {
-        if !["", "left", "right"].contains(&self.weights.as_str()) {
-            return Err(format!("weights: left or right, not '{}'", self.weights));
-        }
-        let is_mode = self.mode.is_empty() || graph_to_npu::is_mode(&self.mode);
-        is_mode.then_some(()).ok_or_else(|| format!("mode: one such as 8c or 4w4c, not '{}'", self.mode))
-    }
 }
 
 /// A machine that computes parts of functions by programs of layers.
@@ -172,13 +153,42 @@ pub(crate) struct Road {
     convert: fn(&mut Module, Op, &mut PassContext<'_>) -> Result<(), Diagnostic>,
 }
 
-/// The roads of all machines.
-const ROADS: &[Road] = &[Road::of::<ClusterLayers>(), Road::of::<NpuLayers>()];
-
 impl Road {
     /// Returns the road of a machine.
     pub(crate) const fn of<A: Accelerator>() -> Road {
         Road { target: A::NAME, form: form::<A>, choose: choose::<A>, convert: convert::<A> }
+    }
+
+    /// Returns the target of the machine.
+    pub(crate) fn target(&self) -> &'static str {
+        self.target
+    }
+
+    /// Forms programs and layers of the ops of functions.
+    pub(crate) fn form(
+        &self,
+        m: &mut Module,
+        root: Op,
+        options: &LayerOptions,
+        cx: &mut PassContext<'_>,
+    ) -> Result<(), Diagnostic> {
+        (self.form)(m, root, options, cx)
+    }
+
+    /// Chooses for the layers of programs.
+    pub(crate) fn choose(
+        &self,
+        m: &mut Module,
+        root: Op,
+        forced: &Forced,
+        cx: &mut PassContext<'_>,
+    ) -> Result<(), Diagnostic> {
+        (self.choose)(m, root, forced, cx)
+    }
+
+    /// Compiles programs by the choices for their layers.
+    pub(crate) fn convert(&self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
+        (self.convert)(m, root, cx)
     }
 
     /// Takes the road to its end.
@@ -189,9 +199,9 @@ impl Road {
         (options, forced): (&LayerOptions, &Forced),
         cx: &mut PassContext<'_>,
     ) -> Result<(), Diagnostic> {
-        (self.form)(m, root, options, cx)?;
-        (self.choose)(m, root, forced, cx)?;
-        (self.convert)(m, root, cx)
+        self.form(m, root, options, cx)?;
+        self.choose(m, root, forced, cx)?;
+        self.convert(m, root, cx)
     }
 }
 
@@ -279,21 +289,41 @@ fn choose<A: Accelerator>(
             Ok((NewProgram { ops, layers, choices: None }, program))
         };
         let compiled = levels::settle(m, block, &mut host, &mut compile, cx);
-        let chosen = compiled.into_iter().map(|(level, program)| {
-            let program = program.map(|(new, program)| {
-                machine.report(m, new.ops[0], &program, cx);
-                let choices = machine.choices(m, &program);
-                if forced.report {
-                    explain(m, &new.layers, &choices, &machine.figures(m, &program), cx);
-                }
-                NewProgram { choices: Some(choices), ..new }
-            });
-            (level, program)
-        });
-        let chosen: Vec<_> = chosen.collect();
+        let mut chosen = Vec::with_capacity(compiled.len());
+        for (level, program) in compiled {
+            let Some((new, program)) = program else {
+                chosen.push((level, None));
+                continue;
+            };
+            machine.report(m, new.ops[0], &program, cx);
+            let (choices, program) = keep_given(&machine, m, &new, &fusion, program)?;
+            if forced.report {
+                explain(m, &new.layers, &choices, &machine.figures(m, &program), cx);
+            }
+            chosen.push((level, Some(NewProgram { choices: Some(choices), ..new })));
+        }
         fusion::form(m, block, A::NAME, options.to_attr(m), chosen);
     }
     Ok(())
+}
+
+/// Gives layers the choices that some of them had, and returns all choices with the program by them.
+fn keep_given<A: Accelerator>(
+    machine: &A,
+    m: &Module,
+    new: &NewProgram,
+    fusion: &Fusion,
+    program: A::Program,
+) -> Result<(LayerChoices, A::Program), Diagnostic> {
+    let mut choices = machine.choices(m, &program);
+    let given = LayerGroups::of(&new.ops, &new.layers).choices(fusion).map_err(|why| refused(m, why))?;
+    if given.iter().all(Option::is_none) {
+        return Ok((choices, program));
+    }
+    choices.layers.iter_mut().zip(given).for_each(|(choice, given)| *choice = given.unwrap_or(*choice));
+    let network = machine.read(m, ProgramOps { ops: &new.ops, fusion }).map_err(|why| refused(m, why))?;
+    let program = machine.compile(m, &new.ops, network, &choices).map_err(|why| refused(m, why))?;
+    Ok((choices, program))
 }
 
 /// Emits a remark on the choice for each layer.
@@ -321,13 +351,13 @@ fn convert<A: Accelerator>(m: &mut Module, root: Op, cx: &mut PassContext<'_>) -
         let next = m.next_op(program);
         let mut fusion = Fusion::given();
         let ops = fusion.dissolve(m, program);
-        let refused = |m: &Module, (op, refusal): (Op, Refusal)| {
-            Diagnostic::error(m.loc(op), format!("the choices for '{}' are not possible: {refusal}", m.name_text(op)))
-        };
         let network = machine.read(m, ProgramOps { ops: &ops, fusion: &fusion }).map_err(|why| refused(m, why))?;
-        let layers = LayerGroups::of(&ops, &A::layers(&network, &ops)).choices(&fusion);
-        let layers = layers.map_err(|why| refused(m, why))?;
-        let choices = LayerChoices { program: given, layers };
+        let layers = A::layers(&network, &ops);
+        let given_layers = LayerGroups::of(&ops, &layers).choices(&fusion).map_err(|why| refused(m, why))?;
+        let missing = "a layer without choices, which 'choose-layers' makes";
+        let chosen = layers.iter().zip(given_layers).map(|(of, given)| given.ok_or((of[0], missing.into())));
+        let chosen = chosen.collect::<Result<_, _>>().map_err(|why| refused(m, why))?;
+        let choices = LayerChoices { program: given, layers: chosen };
         let compiled = machine.compile(m, &ops, network, &choices).map_err(|why| refused(m, why))?;
         machine.count(&compiled, cx);
         cx.count("num-programs", 1);
@@ -335,6 +365,11 @@ fn convert<A: Accelerator>(m: &mut Module, root: Op, cx: &mut PassContext<'_>) -
         created.ok_or_else(|| Diagnostic::error(m.loc(ops[0]), "the program cannot be created"))?;
     }
     Ok(())
+}
+
+/// The error of choices that are given for the layer of an op.
+fn refused(m: &Module, (op, refusal): (Op, Refusal)) -> Diagnostic {
+    Diagnostic::error(m.loc(op), format!("the choices for '{}' are not possible: {refusal}", m.name_text(op)))
 }
 
 /// Defines a program, and calls it instead of its ops, which are before `next`.

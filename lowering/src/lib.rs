@@ -10,9 +10,12 @@
 
 use gradus_ir::PassInfo;
 
+mod choose_layers;
+mod convert_layers_to_programs;
 mod emit;
 mod f32_to_bf16;
 mod f32_to_f16;
+mod form_layers;
 mod form_steps;
 pub mod graph_to_addr;
 pub mod graph_to_cluster;
@@ -23,21 +26,22 @@ pub mod onnx;
 pub mod onnx_to_graph;
 mod operands;
 mod qdq_to_integer;
+mod roads;
 mod sparse_product;
 pub mod sparse_to_a64;
 pub mod sparse_to_x64;
 
 /// All lowering passes. The order affects listings only.
 pub const PASSES: &[&PassInfo] = &[
+    &choose_layers::INFO,
+    &convert_layers_to_programs::INFO,
     &f32_to_bf16::INFO,
     &f32_to_f16::INFO,
+    &form_layers::INFO,
     &form_steps::INFO,
     &graph_to_addr::INFO,
     &graph_to_cluster::INFO,
     &graph_to_npu::INFO,
-    &layers::FORM,
-    &layers::CHOOSE,
-    &layers::CONVERT,
     &matmul_to_nna::INFO,
     &qdq_to_integer::INFO,
     &sparse_to_a64::INFO,

@@ -15,11 +15,12 @@ use smallvec::smallvec;
 /// the choices for the program as a whole.
 ///
 /// ```mlir
-/// %y = layer.program "npu" -> tensor<1x16x8x8xi8> {
-///   %0 = layer.fused "conv1" -> tensor<1x16x8x8xi8> {
-///     ...
+/// %y = layer.program "cluster" with {clusters = 2 : i64} -> tensor<1x16x8x8xf32> {
+///   %0 = layer.fused "relu1" by [#cluster.split<"rows", 2>] -> tensor<1x16x8x8xf32> {
+///     %a = graph.relu %x : tensor<1x16x8x8xf32>
+///     layer.yield %a : tensor<1x16x8x8xf32>
 ///   }
-///   layer.yield %0 : tensor<1x16x8x8xi8>
+///   layer.yield %0 : tensor<1x16x8x8xf32>
 /// }
 /// ```
 #[op(
@@ -28,11 +29,11 @@ use smallvec::smallvec;
     effects = Effects::Recursive,
     implicit_terminator = "layer.yield",
     format = "$machine (`with` $options^)? (`by` $choices^)? (`->` type($results)^)? $body attr-dict",
-    verify_regions = |m, op| verify_body(m, op, ProgramOp(op).body(m)),
+    verify_regions = |m, op| verify_body(m, op, LayerProgramOp(op).body(m)),
     edges = |_, _| smallvec![Edge::new(Point::Op, Point::Region(0)), Edge::new(Point::Region(0), Point::Op)],
     control = control
 )]
-pub struct ProgramOp {
+pub struct LayerProgramOp {
     /// The target whose machine computes it.
     machine: Attribute<QUOTED>,
     /// Options that all passes on layers obey.
@@ -51,10 +52,13 @@ pub struct ProgramOp {
 /// one for itself and for each copy into its layout.
 ///
 /// ```mlir
-/// %1 = layer.fused "conv1+relu1" by [#npu.tiles<rows = 8, kernels = 16>] -> tensor<1x16x8x8xi8> {
-///   %a = graph.conv %x, %w : ...
-///   %b = graph.relu %a : tensor<1x16x8x8xi8>
-///   layer.yield %b : tensor<1x16x8x8xi8>
+/// %y = layer.program "cluster" -> tensor<1x16x8x8xf32> {
+///   %0 = layer.fused "sigmoid1+relu1" -> tensor<1x16x8x8xf32> {
+///     %a = graph.sigmoid %x : tensor<1x16x8x8xf32>
+///     %b = graph.relu %a : tensor<1x16x8x8xf32>
+///     layer.yield %b : tensor<1x16x8x8xf32>
+///   }
+///   layer.yield %0 : tensor<1x16x8x8xf32>
 /// }
 /// ```
 #[op(
@@ -86,7 +90,7 @@ pub struct FusedOp {
     parents = &["layer.program", "layer.fused"],
     format = "attr-dict ($results^ `:` type($results))?"
 )]
-pub struct YieldOp {
+pub struct LayerYieldOp {
     /// Tensors.
     results: Operands<TENSOR>,
 }
@@ -121,6 +125,6 @@ fn control(_: &OpArgs<'_>, _: &[Datum], event: Event<'_>) -> Result<Next, Trap> 
 pub const DIALECT: Dialect = Dialect {
     name: "layer",
     doc: "Programs of machines as layers of fused ops, with the choices for them.",
-    ops: &[ProgramOp::INFO, FusedOp::INFO, YieldOp::INFO],
+    ops: &[LayerProgramOp::INFO, FusedOp::INFO, LayerYieldOp::INFO],
     ..Dialect::DEFAULT
 };

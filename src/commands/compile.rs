@@ -9,6 +9,8 @@ use gradus_ir::pass::{IrPrinting, Pipeline};
 use gradus_ir::{Module, ParseOptions};
 use gradus_runtime::artifact;
 use gradus_runtime::table_file::{self, TableRecord};
+use gradus_targets::Target;
+use std::path::Path;
 
 /// The declaration of the subcommand.
 pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
@@ -20,7 +22,7 @@ fn command(tool: &Tool) -> Command {
             "Examples:\n  gradus compile model.onnx --target cpu -o model.gradus\n  gradus run model.gradus --input \
              image=images.npy\n  gradus compile model.onnx -o model.gradus --mlir-print-ir-after-all \
              --mlir-elide-elementsattrs-if-larger=16\n  \
-             gradus compile model.onnx --tables-only=\"encoding=running\" -o model.tables\n\nThe file has the program, its tables of addresses and its packed constants, with checksums. \
+             gradus compile model.onnx --tables-only=\"encoding=running\" -o model.tables\n  gradus compile model.onnx --target npu --emit=binary -o model.npu\n\nThe file has the program, its tables of addresses and its packed constants, with checksums. \
              It is mapped into memory, not read. 'run', 'bench', 'inspect' and 'opt' take it as any other program.",
         )
         .arg(Arg::new("FILE").required(true).help("A model (.onnx) or program (.mlir)"))
@@ -41,7 +43,16 @@ fn command(tool: &Tool) -> Command {
                 .conflicts_with("tables-only")
                 .help("Compile for these shapes of open parameters too, such as x=1x3x32x320; repeated for other ones"),
         )
-        .arg(Arg::new("output").short('o').value_name("FILE").required(true).help("The compiled program"))
+        .arg(
+            Arg::new("emit")
+                .long("emit")
+                .value_name("WHAT")
+                .value_parser(["program", "binary"])
+                .default_value("program")
+                .conflicts_with_all(["tables-only", "shapes"])
+                .help("Write the whole program, or only the programs of the target's device as binaries into a folder"),
+        )
+        .arg(Arg::new("output").short('o').value_name("FILE").required(true).help("The compiled program, or the folder of binaries"))
         .args(target_args(tool).map(with_default))
         .args(precision_arg(tool))
         .args(load_args())
@@ -70,8 +81,27 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
         run_pipeline(pipeline, &mut m, printing.clone(), streams)?;
     }
     compile(tool, &mut m, target, printing, streams)?;
+    if matches.get_one::<String>("emit").is_some_and(|what| what == "binary") {
+        return write_binaries(&m, target, output, streams);
+    }
     let header = header(target, &ctx)?;
     write(output, streams, |out| artifact::write(m, &header, out))
+}
+
+/// Writes the programs of a target's device into a folder, a file each.
+fn write_binaries(m: &Module, target: &Target, folder: &str, streams: &mut Streams<'_>) -> Result<(), Failure> {
+    let name = target.cost.name;
+    let device = target.device.ok_or_else(|| Failure::Usage(format!("target '{name}' has no device with binaries")))?;
+    let programs = (device.programs)(m).map_err(|why| Failure::Input(why.to_string()))?;
+    if programs.is_empty() {
+        return Err(Failure::Input(format!("no op of the program runs on the device of target '{name}'")));
+    }
+    std::fs::create_dir_all(folder).map_err(|why| Failure::Input(format!("cannot write '{folder}': {why}")))?;
+    for (name, binary) in programs {
+        let path = Path::new(folder).join(name + ".bin").display().to_string();
+        write(&path, streams, |out| out.write_all(&binary.write()))?;
+    }
+    Ok(())
 }
 
 /// Writes the address tables to which a program is lowered with some options of `convert-graph-to-addr`.

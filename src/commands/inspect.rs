@@ -6,14 +6,16 @@ mod records;
 mod summary;
 
 use super::model::{Opened, load_args, open, open_tables};
-use crate::io::write;
-use crate::target::{precision_arg, target_args};
+use crate::io::{read, write};
+use crate::target::{machine, precision_arg, target_args};
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use gradus_ir::{Module, Op, OpDecl, Str, Traits, Type, symbol_name};
 use gradus_machines::{a64, x64};
 use gradus_networks::addr::{self, StaticAccess};
 use gradus_networks::layout::{AddressTable, PackOp, TiledLayout};
+use gradus_targets::Binary;
+use std::path::Path;
 
 /// The declaration of the subcommand.
 pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
@@ -29,7 +31,7 @@ fn command(tool: &Tool) -> Command {
              gradus inspect program.mlir --op addr.gemm --row 5 --svg row.svg\n\n\
              Tables are those of the program as it is; --target compiles it first. Addresses are elements of the buffer.",
         )
-        .arg(Arg::new("FILE").required(true).help("A model (.onnx), a program (.mlir), a compiled one, or a file of address tables"))
+        .arg(Arg::new("FILE").required(true).help("A model (.onnx), a program (.mlir), a compiled one, a binary of a device (.bin), or a file of address tables"))
         .arg(option("op", "N", "Show the tables of one op, by its number, or the first of a name, such as addr.gemm"))
         .arg(option("row", "N", "Show where a row of that op finds its elements").value_parser(clap::value_parser!(usize)))
         .arg(option("svg", "FILE", "Draw the buffer of that op and what a row reads in it; or, without --op, a run of the program on the simulator of its target: units and memories over time"))
@@ -37,6 +39,24 @@ fn command(tool: &Tool) -> Command {
         .args(target_args(tool))
         .args(precision_arg(tool))
         .args(load_args())
+}
+
+/// Describes a binary of a device, if a file is one; with `--disasm` also its instructions.
+fn binary(tool: &Tool, matches: &ArgMatches, file: &str, streams: &mut Streams<'_>) -> Result<Option<String>, Failure> {
+    if Path::new(file).extension().is_none_or(|extension| extension != "bin") {
+        return Ok(None);
+    }
+    let fail = |why: String| Failure::Input(format!("'{file}': {why}"));
+    let binary = Binary::read(&read(file, streams)?).map_err(|error| fail(error.to_string()))?;
+    let target = tool.targets.iter().find(|target| target.cost.name == binary.machine);
+    let found = target.and_then(|target| Some((target, target.device?)));
+    let (target, device) = found.ok_or_else(|| fail(format!("there is no machine '{}'", binary.machine)))?;
+    let mut text = device.summary(&binary);
+    if matches.get_flag("disasm") {
+        let machine = machine(tool, &tool.context(), target, matches, streams)?;
+        text += &(device.instructions)(&binary, &machine).map_err(|why| fail(why.to_string()))?;
+    }
+    Ok(Some(text))
 }
 
 /// Shows the functions of the dialects `x64`, as ops, and `a64`, as assembly text.
@@ -53,6 +73,10 @@ fn disassembled(m: &mut Module) -> Result<String, Failure> {
 }
 
 fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
+    let file: &String = matches.get_one("FILE").expect("is required");
+    if let Some(text) = binary(tool, matches, file, streams)? {
+        return write("-", streams, |out| out.write_all(text.as_bytes()));
+    }
     if let Some(tables) = open_tables(tool, matches, streams)? {
         let text = records::shown(&tables, matches)?;
         return write("-", streams, |out| out.write_all(text.as_bytes()));

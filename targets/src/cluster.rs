@@ -2,6 +2,8 @@
 
 use crate::cluster_picture::draw;
 use crate::cluster_sharing::SHARING;
+use crate::device::{Binary, DeviceBinaries};
+use crate::listing::{list, name_of};
 use crate::simulated::{Device, Simulated};
 use crate::{Executable, Precision, Statistic, Target, TargetError};
 use gradus_cost::{CostModel, Machine, NEVER, Pricing, machine_numbers, price};
@@ -9,6 +11,7 @@ use gradus_dialects::op_cost::{Contraction, OpCost};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{Module, Op, OpArgs, OpDecl};
 use gradus_machines::cluster::{CallOp, Program, ProgramOp};
+use gradus_simulators::cluster::text::disassemble;
 use gradus_simulators::cluster::{ClusterMachine, Statistics};
 use rustc_hash::FxHashMap;
 
@@ -30,6 +33,11 @@ pub const TARGET: Target = Target {
     load: Some(load),
     listing: Some(listing),
     picture: Some(picture),
+    device: Some(DeviceBinaries {
+        programs,
+        instructions,
+        sections: &["records of cluster", "constants", "operands and results"],
+    }),
     sharing: Some(SHARING),
     ..Target::DEFAULT
 };
@@ -173,14 +181,27 @@ impl Device for Clusters {
 
 /// Lists the records of all programs.
 fn listing(m: &Module) -> String {
-    let programs = m.ops_under(m.root()).into_iter().filter(|&op| ProgramOp::cast(m, op).is_some());
-    programs.map(|op| m.op_text(op, Default::default()) + "\n").collect()
+    list(m, program_ops(m))
+}
+
+fn program_ops(m: &Module) -> impl Iterator<Item = Op> + use<'_> {
+    m.ops_under(m.root()).into_iter().filter(|&op| ProgramOp::cast(m, op).is_some())
+}
+
+/// Returns the programs as binaries.
+fn programs(m: &Module) -> Result<Vec<(String, Binary)>, TargetError> {
+    program_ops(m).map(|op| Ok((name_of(m, op), Program::of(m, op)?.to_binary()))).collect()
+}
+
+/// Lists the records of a binary.
+fn instructions(binary: &Binary, machine: &Machine) -> Result<String, TargetError> {
+    let program = Program::from_binary(binary, &machine.parameters(ClusterMachine::of)?);
+    Ok(disassemble(&program.map_err(|error| error.to_string())?.code.records))
 }
 
 /// Draws the first program.
 fn picture(m: &Module) -> Result<String, TargetError> {
-    let programs = m.ops_under(m.root()).into_iter().filter(|&op| ProgramOp::cast(m, op).is_some());
-    let op = programs.min().ok_or("there is no program of clusters")?;
+    let op = program_ops(m).min().ok_or("there is no program of clusters")?;
     let name = gradus_ir::symbols::symbol_name(m, op).map_or("", |name| m.ctx.text(name));
     draw(name, &Program::of(m, op)?)
 }

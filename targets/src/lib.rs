@@ -25,13 +25,15 @@ mod cluster_sharing;
 mod cpu;
 #[cfg(feature = "cpu")]
 mod cpu_probes;
+mod device;
 mod error;
 mod executable;
+#[cfg(feature = "networks")]
+mod listing;
 #[cfg(feature = "networks")]
 mod nna;
 #[cfg(feature = "networks")]
 mod nna_picture;
-#[cfg(feature = "networks")]
 mod npu;
 #[cfg(feature = "networks")]
 mod npu_picture;
@@ -40,6 +42,7 @@ mod simulated;
 #[cfg(feature = "networks")]
 mod timeline;
 
+pub use device::{Binary, DeviceBinaries};
 pub use error::TargetError;
 pub use executable::{Executable, InterpretedFunction, OpTimes, Signature, Statistic, Stop};
 pub use simulated::WITH_HOST;
@@ -85,6 +88,8 @@ pub struct Target {
     pub is_exact: fn(&Module, Op) -> bool,
     /// Lists a lowered program for `inspect`, such as its instructions.
     pub listing: Option<fn(&Module) -> String>,
+    /// The programs of its device as binaries, if it has one.
+    pub device: Option<DeviceBinaries>,
     /// Draws a run of a lowered program for `inspect --svg`, such as the use of units and memories over time.
     pub picture: Option<Picture>,
     /// How several programs run at once on parts of the machine; `None` if they cannot.
@@ -175,6 +180,7 @@ impl Target {
         load_owned: None,
         is_exact: |_, _| false,
         listing: None,
+        device: None,
         picture: None,
         sharing: None,
         native: false,

@@ -1,5 +1,7 @@
 //! `nna`: an engine for 3x3 convolutions and its processor. Products run on the simulator, other ops on the host by reference.
 
+use crate::device::{Binary, DeviceBinaries};
+use crate::listing::name_of;
 use crate::nna_picture::draw;
 use crate::simulated::{Device, Simulated};
 use crate::{Executable, Statistic, Target, TargetError};
@@ -12,10 +14,13 @@ use gradus_simulators::nna::{self, Statistics};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
+/// The name of the target, and of the machine of its binaries.
+const NAME: &str = "nna";
+
 /// The declaration of the target.
 pub const TARGET: Target = Target {
     cost: CostModel {
-        name: "nna",
+        name: NAME,
         doc: "an engine for 3x3 convolutions and its scalar processor; costs in cycles",
         machine: nna::NnaMachine::DESCRIPTION,
         cost: Pricing::Descriptors(|machine| price(Numbers::of(machine), Numbers::cost)),
@@ -36,6 +41,7 @@ pub const TARGET: Target = Target {
     load: Some(load),
     listing: Some(listing),
     picture: Some(picture),
+    device: Some(DeviceBinaries { programs, instructions, sections: &["code"] }),
     ..Target::DEFAULT
 };
 
@@ -144,6 +150,28 @@ fn listing(m: &Module) -> String {
         }
     }
     text
+}
+
+/// Returns the programs as binaries.
+fn programs(m: &Module) -> Result<Vec<(String, Binary)>, TargetError> {
+    let ops = m.ops_under(m.root()).into_iter().filter(|&op| ProgramOp::cast(m, op).is_some());
+    let one = |op: Op| {
+        let (code, _, machine) = code_of(m, op)?;
+        let sections = vec![nna::encode_all(&code)];
+        Ok((name_of(m, op), Binary { machine: NAME.to_owned(), hash: machine.hash(), sections }))
+    };
+    ops.map(one).collect()
+}
+
+/// Lists the instructions of a binary.
+fn instructions(binary: &Binary, machine: &Machine) -> Result<String, TargetError> {
+    let machine = machine.parameters(nna::NnaMachine::of)?;
+    let [code] = &binary.sections[..] else { return Err(TargetError::from("a program has one section")) };
+    if binary.hash != machine.hash() {
+        return Err(TargetError::from("a program of another machine"));
+    }
+    let code = nna::decode_all(code, &machine)?;
+    Ok(code.iter().map(|inst| format!("{inst}\n")).collect())
 }
 
 /// Draws the first program.

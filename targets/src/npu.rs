@@ -1,5 +1,7 @@
 //! `npu`: a multiplier array with two-dimensional SRAM, by its simulator.
 
+use crate::device::{Binary, DeviceBinaries};
+use crate::listing::{list, name_of};
 use crate::npu_picture::draw;
 use crate::simulated::{Device, Simulated};
 use crate::{Executable, Statistic, Target, TargetError};
@@ -7,8 +9,8 @@ use gradus_cost::{CostModel, Machine, NEVER, Pricing, machine_numbers, price};
 use gradus_dialects::op_cost::{Contraction, OpCost};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{DType, Module, Op, OpArgs, OpDecl};
-use gradus_machines::npu::{CallOp, Program};
-use gradus_simulators::npu::{NpuMachine, ProgramBounds, Statistics, Unit};
+use gradus_machines::npu::{CallOp, Program, ProgramOp};
+use gradus_simulators::npu::{NpuMachine, ProgramBounds, Statistics, Unit, disassemble};
 use std::collections::BTreeMap;
 
 /// The declaration of the target.
@@ -28,6 +30,7 @@ pub const TARGET: Target = Target {
     load: Some(load),
     listing: Some(listing),
     picture: Some(picture),
+    device: Some(DeviceBinaries { programs, instructions, sections: &["code", "constants", "operands and results"] }),
     ..Target::DEFAULT
 };
 
@@ -169,9 +172,22 @@ impl Device for Npu {
 
 /// Lists the instructions of all programs.
 fn listing(m: &Module) -> String {
-    let programs =
-        m.ops_under(m.root()).into_iter().filter(|&op| gradus_machines::npu::ProgramOp::cast(m, op).is_some());
-    programs.map(|op| m.op_text(op, Default::default()) + "\n").collect()
+    list(m, program_ops(m))
+}
+
+fn program_ops(m: &Module) -> impl Iterator<Item = Op> + use<'_> {
+    m.ops_under(m.root()).into_iter().filter(|&op| ProgramOp::cast(m, op).is_some())
+}
+
+/// Returns the programs as binaries.
+fn programs(m: &Module) -> Result<Vec<(String, Binary)>, TargetError> {
+    program_ops(m).map(|op| Ok((name_of(m, op), Program::of(m, op)?.to_binary()))).collect()
+}
+
+/// Lists the instructions of a binary.
+fn instructions(binary: &Binary, machine: &Machine) -> Result<String, TargetError> {
+    let program = Program::from_binary(binary, &machine.parameters(NpuMachine::of)?);
+    Ok(disassemble(&program.map_err(|error| error.to_string())?.instructions))
 }
 
 /// Draws the first program.

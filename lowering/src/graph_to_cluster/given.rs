@@ -14,6 +14,9 @@ use gradus_simulators::cluster::ClusterMachine;
 /// Steps of the planner by default.
 const EFFORT: u32 = 1_500_000;
 
+/// Number of tiles that layers of fewer rows may have too, since a layer before them may have more.
+const MAX_TILES: u32 = 8;
+
 /// Returns how constants are read by default.
 pub fn default_reads(machine: &ClusterMachine) -> Reads {
     Reads { slice: machine.slice, fill: 100, effort: EFFORT }
@@ -98,7 +101,7 @@ pub fn choices_of(
         if leaders[l].is_some() && divided.divides_channels() {
             return refuse("a division of channels that are between those of another layer".into());
         }
-        if split.tiles > extents[0] {
+        if split.tiles > MAX_TILES.max(extents[0]) {
             return refuse(Refusal::from("{} tiles of {} rows").with([split.tiles as usize, extents[0] as usize]));
         }
         let root = net.root(layer.output).whole;

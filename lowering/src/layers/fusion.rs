@@ -3,7 +3,7 @@
 use super::levels::Level;
 use crate::emit::name_of;
 use gradus_ir::{Attr, Block, Builder, Module, Op, OpDecl, OpState, Refusal, Traits, Value};
-use gradus_networks::layer::{self, FusedOp, ProgramOp, YieldOp};
+use gradus_networks::layer::{self, FusedOp, LayerProgramOp, LayerYieldOp};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The ops of a program in order, and how they are fused.
@@ -59,7 +59,6 @@ impl Fusion {
 }
 
 /// The choices of a program, and of each layer of the machine, in order.
-#[derive(Clone, Debug, Default)]
 pub(crate) struct LayerChoices {
     /// For the program.
     pub(crate) program: Vec<Attr>,
@@ -141,16 +140,15 @@ impl LayerGroups {
         sorted
     }
 
-    /// Returns the given choice for each layer.
+    /// Returns the given choice for each layer, `None` if there are no choices for it.
     ///
     /// # Errors
-    /// An op whose layer has no choices, or others than it needs, or which is not computed together with the others of its layer.
-    pub(super) fn choices(&self, fusion: &Fusion) -> Result<Vec<Attr>, (Op, Refusal)> {
+    /// An op whose layer has another number of choices than it needs, or which is not computed together with the others of its layer.
+    pub(super) fn choices(&self, fusion: &Fusion) -> Result<Vec<Option<Attr>>, (Op, Refusal)> {
         let mut given: FxHashMap<usize, usize> = FxHashMap::default();
-        for (&op, &group) in &self.of {
-            let layer = fusion.layers.get(&op);
-            let layer = layer.ok_or((op, "a layer without choices, which 'choose-layers' makes".into()))?;
-            if *given.entry(*layer).or_insert(group) != group {
+        for (op, &group) in &self.of {
+            let is_alone = fusion.layers.get(op).is_none_or(|&layer| *given.entry(layer).or_insert(group) == group);
+            if !is_alone {
                 let rule = "ops that the machine does not compute together in one layer";
                 return Err((self.first[group], rule.into()));
             }
@@ -161,11 +159,9 @@ impl LayerGroups {
             next[group] += 1;
             let choices = fusion.choices(op);
             let count = self.layers.iter().filter(|&&other| other == group).count();
-            match choices.get(at) {
-                Some(&choice) if choices.len() == count => Ok(choice),
-                _ if choices.is_empty() => Err((op, "a layer without choices, which 'choose-layers' makes".into())),
-                _ => Err((op, Refusal::from("{} choices for {} layers").with([choices.len(), count]))),
-            }
+            let fits = choices.is_empty() || choices.len() == count;
+            let refusal = || (op, Refusal::from("{} choices for {} layers").with([choices.len(), count]));
+            fits.then(|| choices.get(at).copied()).ok_or_else(refusal)
         };
         self.layers.iter().map(&mut choice).collect()
     }
@@ -175,7 +171,7 @@ impl LayerGroups {
 pub(super) fn programs(m: &Module, root: Op, target: &str) -> Vec<(Block, Vec<Op>)> {
     let mut found: Vec<(Block, Vec<Op>)> = Vec::new();
     for op in m.ops_under(root) {
-        let is_of_target = ProgramOp::cast(m, op)
+        let is_of_target = LayerProgramOp::cast(m, op)
             .is_some_and(|program| program.machine(m).and_then(|name| m.ctx.as_str(name)) == Some(target));
         let Some(block) = m.parent_block(op).filter(|_| is_of_target) else { continue };
         match found.iter_mut().find(|(known, _)| *known == block) {
@@ -206,7 +202,7 @@ pub(super) fn form(
             let of_program = choices.as_ref().map(|choices| &choices.program).filter(|list| !list.is_empty());
             let of_program = of_program.map(|list| m.ctx.array_attr(list));
             let attrs = [("machine", Some(m.ctx.string_attr(target))), ("options", options), ("choices", of_program)];
-            wrap(m, &ops, ProgramOp::INFO.name, &attrs, end);
+            wrap(m, &ops, LayerProgramOp::INFO.name, &attrs, end);
             for group in 0..groups.first.len() {
                 let fused: Vec<Op> = ops.iter().copied().filter(|op| groups.of.get(op) == Some(&group)).collect();
                 let of_group = |choices: &LayerChoices| {
@@ -241,7 +237,7 @@ fn wrap(m: &mut Module, ops: &[Op], name: &str, attrs: &[(&str, Option<Attr>)], 
         users.into_iter().for_each(|(user, operand)| m.set_operand(user, operand, new));
     }
     ops.iter().for_each(|&op| m.move_to_end(op, body));
-    let mut state = OpState::new(&m.ctx, YieldOp::INFO.name, loc);
+    let mut state = OpState::new(&m.ctx, LayerYieldOp::INFO.name, loc);
     state.operands.extend(results);
     Builder::at_end(m, body).create(state);
 }
