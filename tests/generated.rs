@@ -247,7 +247,10 @@ fn needs_reason(pass: &PassInfo, m: &Module, op: Op) -> bool {
             let is_scheduled = m.ops_under(op).iter().any(|&op| m.name_text(op).starts_with("sched."));
             m.has_trait(op, Traits::FUNCTION) && has_body && !is_scheduled
         }
-        _ if pass.stays == "on the host" => m.name_text(op).starts_with("graph.") && !m.is_constant(op),
+        _ if pass.stays == "on the host" => {
+            let is_in_program = m.parent_op(op).is_some_and(|around| m.name_text(around).starts_with("layer."));
+            m.name_text(op).starts_with("graph.") && !m.is_constant(op) && !is_in_program
+        }
         // The others need not take all ops: a convolution in floats may have no quantization after it.
         _ => false,
     }

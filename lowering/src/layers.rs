@@ -237,7 +237,7 @@ fn form<A: Accelerator>(
             (level, program)
         });
         let formed: Vec<_> = formed.collect();
-        fusion::form(m, block, A::NAME, options.to_attr(m), formed);
+        fusion::form(m, block, (A::NAME, options.to_attr(m)), &fusion, formed);
     }
     Ok(())
 }
@@ -302,7 +302,7 @@ fn choose<A: Accelerator>(
             }
             chosen.push((level, Some(NewProgram { choices: Some(choices), ..new })));
         }
-        fusion::form(m, block, A::NAME, options.to_attr(m), chosen);
+        fusion::form(m, block, (A::NAME, options.to_attr(m)), &fusion, chosen);
     }
     Ok(())
 }

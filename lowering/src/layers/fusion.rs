@@ -24,6 +24,8 @@ pub(crate) struct Fusion {
     layers: FxHashMap<Op, usize>,
     /// The choices for each layer.
     choices: Vec<Vec<Attr>>,
+    /// The name of each layer, if it has one.
+    names: Vec<Option<Attr>>,
 }
 
 impl Fusion {
@@ -42,12 +44,18 @@ impl Fusion {
         self.layers.get(&op).map_or(&[], |&layer| &self.choices[layer])
     }
 
+    /// Returns the name of the layer of an op.
+    fn name(&self, op: Op) -> Option<Attr> {
+        self.layers.get(&op).and_then(|&layer| self.names[layer])
+    }
+
     /// Replaces a program by its ops, whose layers become known. Returns the ops without constants, in order.
     pub(super) fn dissolve(&mut self, m: &mut Module, program: Op) -> Vec<Op> {
         for fused in body_ops(m, program) {
             if FusedOp::cast(m, fused).is_some() {
                 let choices = m.inherent_attr(fused, "choices").and_then(|a| m.ctx.as_array(a));
                 self.choices.push(choices.unwrap_or_default().to_vec());
+                self.names.push(m.inherent_attr(fused, "name"));
                 let layer = self.choices.len() - 1;
                 self.layers.extend(unwrap(m, fused).into_iter().map(|op| (op, layer)));
             }
@@ -191,8 +199,8 @@ pub(super) fn is_chosen(m: &Module, program: Op) -> bool {
 pub(super) fn form(
     m: &mut Module,
     block: Block,
-    target: &str,
-    options: Option<Attr>,
+    (target, options): (&str, Option<Attr>),
+    fusion: &Fusion,
     levels: Vec<(Level, Option<NewProgram>)>,
 ) {
     let Some(end) = m.terminator(block) else { return };
@@ -209,7 +217,8 @@ pub(super) fn form(
                     let layers = groups.layers.iter().zip(&choices.layers).filter(|(of, _)| **of == group);
                     m.ctx.array_attr(&layers.map(|(_, &choice)| choice).collect::<Vec<_>>())
                 };
-                let attrs = [("name", name_of(m, &fused)), ("choices", choices.as_ref().map(of_group))];
+                let name = fusion.name(fused[0]).or_else(|| name_of(m, &fused));
+                let attrs = [("name", name), ("choices", choices.as_ref().map(of_group))];
                 wrap(m, &fused, FusedOp::INFO.name, &attrs, fused[0]);
             }
         }
