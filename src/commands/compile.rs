@@ -97,9 +97,9 @@ fn write_binaries(m: &Module, target: &Target, folder: &str, streams: &mut Strea
         return Err(Failure::Input(format!("no op of the program runs on the device of target '{name}'")));
     }
     std::fs::create_dir_all(folder).map_err(|why| Failure::Input(format!("cannot write '{folder}': {why}")))?;
-    for (name, binary) in programs {
+    for (name, bytes) in programs {
         let path = Path::new(folder).join(name + ".bin").display().to_string();
-        write(&path, streams, |out| out.write_all(&binary.write()))?;
+        write(&path, streams, |out| out.write_all(&bytes))?;
     }
     Ok(())
 }

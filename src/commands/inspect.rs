@@ -14,7 +14,6 @@ use gradus_ir::{Module, Op, OpDecl, Str, Traits, Type, symbol_name};
 use gradus_machines::{a64, x64};
 use gradus_networks::addr::{self, StaticAccess};
 use gradus_networks::layout::{AddressTable, PackOp, TiledLayout};
-use gradus_targets::Binary;
 use std::path::Path;
 
 /// The declaration of the subcommand.
@@ -47,16 +46,18 @@ fn binary(tool: &Tool, matches: &ArgMatches, file: &str, streams: &mut Streams<'
         return Ok(None);
     }
     let fail = |why: String| Failure::Input(format!("'{file}': {why}"));
-    let binary = Binary::read(&read(file, streams)?).map_err(|error| fail(error.to_string()))?;
-    let target = tool.targets.iter().find(|target| target.cost.name == binary.machine);
-    let found = target.and_then(|target| Some((target, target.device?)));
-    let (target, device) = found.ok_or_else(|| fail(format!("there is no machine '{}'", binary.machine)))?;
-    let mut text = device.summary(&binary);
-    if matches.get_flag("disasm") {
-        let machine = machine(tool, &tool.context(), target, matches, streams)?;
-        text += &(device.instructions)(&binary, &machine).map_err(|why| fail(why.to_string()))?;
+    let bytes = read(file, streams)?;
+    for target in &tool.targets {
+        let Some(device) = target.device else { continue };
+        let machine = match matches.get_flag("disasm") {
+            true => Some(machine(tool, &tool.context(), target, matches, streams)?),
+            false => None,
+        };
+        if let Some(text) = (device.describe)(&bytes, machine.as_ref()).map_err(|why| fail(why.to_string()))? {
+            return Ok(Some(text));
+        }
     }
-    Ok(Some(text))
+    Err(fail("no target has such a device".to_owned()))
 }
 
 /// Shows the functions of the dialects `x64`, as ops, and `a64`, as assembly text.

@@ -2,8 +2,8 @@
 
 use crate::cluster_picture::draw;
 use crate::cluster_sharing::SHARING;
-use crate::device::{Binary, DeviceBinaries};
-use crate::listing::{list, name_of};
+use crate::device::{DeviceBinaries, DeviceProgram};
+use crate::listing::{describe, list, name_of};
 use crate::simulated::{Device, Simulated};
 use crate::{Executable, Precision, Statistic, Target, TargetError};
 use gradus_cost::{CostModel, Machine, NEVER, Pricing, machine_numbers, price};
@@ -11,6 +11,7 @@ use gradus_dialects::op_cost::{Contraction, OpCost};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{Module, Op, OpArgs, OpDecl};
 use gradus_machines::cluster::{CallOp, Program, ProgramOp};
+use gradus_simulators::Binary;
 use gradus_simulators::cluster::text::disassemble;
 use gradus_simulators::cluster::{ClusterMachine, Statistics};
 use rustc_hash::FxHashMap;
@@ -35,8 +36,14 @@ pub const TARGET: Target = Target {
     picture: Some(picture),
     device: Some(DeviceBinaries {
         programs,
-        instructions,
-        sections: &["records of cluster", "constants", "operands and results"],
+        describe: |bytes, machine| {
+            describe(
+                bytes,
+                ("cluster", &["records of cluster", "constants", "operands and results"]),
+                machine,
+                instructions,
+            )
+        },
     }),
     sharing: Some(SHARING),
     ..Target::DEFAULT
@@ -189,8 +196,8 @@ fn program_ops(m: &Module) -> impl Iterator<Item = Op> + use<'_> {
 }
 
 /// Returns the programs as binaries.
-fn programs(m: &Module) -> Result<Vec<(String, Binary)>, TargetError> {
-    program_ops(m).map(|op| Ok((name_of(m, op), Program::of(m, op)?.to_binary()))).collect()
+fn programs(m: &Module) -> Result<Vec<DeviceProgram>, TargetError> {
+    program_ops(m).map(|op| Ok((name_of(m, op), Program::of(m, op)?.to_binary().write()))).collect()
 }
 
 /// Lists the records of a binary.

@@ -51,6 +51,9 @@ pub struct Statistic {
     pub unit: &'static str,
 }
 
+/// The name of the statistic of the cycles of all programs and of the ops of networks that the host computes between them.
+pub const WITH_HOST: &str = "cycles with the host";
+
 /// The time of each op.
 #[derive(Clone, PartialEq, Debug)]
 pub struct OpTimes {

@@ -34,6 +34,7 @@ mod listing;
 mod nna;
 #[cfg(feature = "networks")]
 mod nna_picture;
+#[cfg(feature = "networks")]
 mod npu;
 #[cfg(feature = "networks")]
 mod npu_picture;
@@ -42,10 +43,9 @@ mod simulated;
 #[cfg(feature = "networks")]
 mod timeline;
 
-pub use device::{Binary, DeviceBinaries};
+pub use device::{DescribeBinary, DeviceBinaries, DeviceProgram};
 pub use error::TargetError;
-pub use executable::{Executable, InterpretedFunction, OpTimes, Signature, Statistic, Stop};
-pub use simulated::WITH_HOST;
+pub use executable::{Executable, InterpretedFunction, OpTimes, Signature, Statistic, Stop, WITH_HOST};
 
 use gradus_cost::{CostModel, Machine};
 use gradus_ir::eval::Datum;

@@ -1,7 +1,7 @@
 //! `nna`: an engine for 3x3 convolutions and its processor. Products run on the simulator, other ops on the host by reference.
 
-use crate::device::{Binary, DeviceBinaries};
-use crate::listing::name_of;
+use crate::device::{DeviceBinaries, DeviceProgram};
+use crate::listing::{describe, name_of};
 use crate::nna_picture::draw;
 use crate::simulated::{Device, Simulated};
 use crate::{Executable, Statistic, Target, TargetError};
@@ -10,6 +10,7 @@ use gradus_dialects::op_cost::{Contraction, OpCost};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{Module, Op, OpArgs, OpDecl};
 use gradus_machines::nna::{CallOp, DENSE, DIAGONAL, Prepared, ProgramOp, code_of, inst_of};
+use gradus_simulators::Binary;
 use gradus_simulators::nna::{self, Statistics};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -41,7 +42,10 @@ pub const TARGET: Target = Target {
     load: Some(load),
     listing: Some(listing),
     picture: Some(picture),
-    device: Some(DeviceBinaries { programs, instructions, sections: &["code"] }),
+    device: Some(DeviceBinaries {
+        programs,
+        describe: |bytes, machine| describe(bytes, (NAME, &["code"]), machine, instructions),
+    }),
     ..Target::DEFAULT
 };
 
@@ -153,12 +157,12 @@ fn listing(m: &Module) -> String {
 }
 
 /// Returns the programs as binaries.
-fn programs(m: &Module) -> Result<Vec<(String, Binary)>, TargetError> {
+fn programs(m: &Module) -> Result<Vec<DeviceProgram>, TargetError> {
     let ops = m.ops_under(m.root()).into_iter().filter(|&op| ProgramOp::cast(m, op).is_some());
     let one = |op: Op| {
         let (code, _, machine) = code_of(m, op)?;
         let sections = vec![nna::encode_all(&code)];
-        Ok((name_of(m, op), Binary { machine: NAME.to_owned(), hash: machine.hash(), sections }))
+        Ok((name_of(m, op), Binary { machine: NAME.to_owned(), hash: machine.hash(), sections }.write()))
     };
     ops.map(one).collect()
 }

@@ -1,7 +1,7 @@
 //! `npu`: a multiplier array with two-dimensional SRAM, by its simulator.
 
-use crate::device::{Binary, DeviceBinaries};
-use crate::listing::{list, name_of};
+use crate::device::{DeviceBinaries, DeviceProgram};
+use crate::listing::{describe, list, name_of};
 use crate::npu_picture::draw;
 use crate::simulated::{Device, Simulated};
 use crate::{Executable, Statistic, Target, TargetError};
@@ -10,6 +10,7 @@ use gradus_dialects::op_cost::{Contraction, OpCost};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{DType, Module, Op, OpArgs, OpDecl};
 use gradus_machines::npu::{CallOp, Program, ProgramOp};
+use gradus_simulators::Binary;
 use gradus_simulators::npu::{NpuMachine, ProgramBounds, Statistics, Unit, disassemble};
 use std::collections::BTreeMap;
 
@@ -30,7 +31,12 @@ pub const TARGET: Target = Target {
     load: Some(load),
     listing: Some(listing),
     picture: Some(picture),
-    device: Some(DeviceBinaries { programs, instructions, sections: &["code", "constants", "operands and results"] }),
+    device: Some(DeviceBinaries {
+        programs,
+        describe: |bytes, machine| {
+            describe(bytes, ("npu", &["code", "constants", "operands and results"]), machine, instructions)
+        },
+    }),
     ..Target::DEFAULT
 };
 
@@ -180,8 +186,8 @@ fn program_ops(m: &Module) -> impl Iterator<Item = Op> + use<'_> {
 }
 
 /// Returns the programs as binaries.
-fn programs(m: &Module) -> Result<Vec<(String, Binary)>, TargetError> {
-    program_ops(m).map(|op| Ok((name_of(m, op), Program::of(m, op)?.to_binary()))).collect()
+fn programs(m: &Module) -> Result<Vec<DeviceProgram>, TargetError> {
+    program_ops(m).map(|op| Ok((name_of(m, op), Program::of(m, op)?.to_binary().write()))).collect()
 }
 
 /// Lists the instructions of a binary.

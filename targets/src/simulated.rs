@@ -1,6 +1,6 @@
 //! Functions whose programs of an accelerator run on a simulator; the rest is evaluated by reference on the host.
 
-use crate::{Executable, OpTimes, Signature, Statistic, Stop};
+use crate::{Executable, OpTimes, Signature, Statistic, Stop, WITH_HOST};
 use gradus_dialects::op_cost::OpCost;
 use gradus_interp::Interpreter;
 use gradus_ir::eval::{Datum, Trap};
@@ -37,9 +37,6 @@ pub(crate) struct Simulated<'m, D> {
     state: Arc<Mutex<SimulatedDevice<D>>>,
     calls: u64,
 }
-
-/// The statistic of the cycles of all programs and of the ops of networks that the host computes between them.
-pub const WITH_HOST: &str = "cycles with the host";
 
 /// Returns what an op of a network does, if it computes or moves anything.
 fn host_op(args: &OpArgs<'_>) -> Option<OpCost> {

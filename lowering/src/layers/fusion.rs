@@ -88,6 +88,8 @@ pub(super) struct NewProgram {
 pub(super) struct LayerGroups {
     /// The group of each op that a layer computes.
     of: FxHashMap<Op, usize>,
+    /// These ops in order, each with its group.
+    ops: Vec<(Op, usize)>,
     /// The group of each layer.
     layers: Vec<usize>,
     /// The last layer of each group.
@@ -114,7 +116,13 @@ impl LayerGroups {
         }
         let (mut numbers, mut groups) = (
             FxHashMap::default(),
-            LayerGroups { of: FxHashMap::default(), layers: Vec::new(), last: Vec::new(), first: Vec::new() },
+            LayerGroups {
+                of: FxHashMap::default(),
+                ops: Vec::new(),
+                layers: Vec::new(),
+                last: Vec::new(),
+                first: Vec::new(),
+            },
         );
         for &op in ops.iter().filter(|op| parents.contains_key(op)) {
             let group = *numbers.entry(root(&parents, op)).or_insert_with(|| {
@@ -122,6 +130,7 @@ impl LayerGroups {
                 groups.first.len() - 1
             });
             groups.of.insert(op, group);
+            groups.ops.push((op, group));
         }
         groups.last = vec![0; groups.first.len()];
         for (index, layer) in layers.iter().enumerate() {
@@ -154,8 +163,8 @@ impl LayerGroups {
     /// An op whose layer has another number of choices than it needs, or which is not computed together with the others of its layer.
     pub(super) fn choices(&self, fusion: &Fusion) -> Result<Vec<Option<Attr>>, (Op, Refusal)> {
         let mut given: FxHashMap<usize, usize> = FxHashMap::default();
-        for (op, &group) in &self.of {
-            let is_alone = fusion.layers.get(op).is_none_or(|&layer| *given.entry(layer).or_insert(group) == group);
+        for &(op, group) in &self.ops {
+            let is_alone = fusion.layers.get(&op).is_none_or(|&layer| *given.entry(layer).or_insert(group) == group);
             if !is_alone {
                 let rule = "ops that the machine does not compute together in one layer";
                 return Err((self.first[group], rule.into()));
