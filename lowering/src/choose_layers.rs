@@ -1,7 +1,7 @@
 //! `choose-layers`: tiles, divisions and places for the layers of programs.
 
 use crate::graph_to_npu;
-use crate::layers::Forced;
+use crate::layers::ChoiceOptions;
 use crate::roads::on_programs;
 use gradus_ir::pass::{OptionKind, PassOption};
 use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, PassInfo};
@@ -62,7 +62,7 @@ timed.",
     ],
     make: |options| {
         let forced =
-            Forced { report: options.bool("report"), weights: options.text("weights").to_owned(), mode: options.text("mode").to_owned() };
+            ChoiceOptions { report: options.bool("report"), weights: options.text("weights").to_owned(), mode: options.text("mode").to_owned() };
         graph_to_npu::check_forced(&forced)?;
         Ok(Box::new(ChooseLayers { forced }))
     },
@@ -70,7 +70,7 @@ timed.",
 };
 
 struct ChooseLayers {
-    forced: Forced,
+    forced: ChoiceOptions,
 }
 
 impl Pass for ChooseLayers {

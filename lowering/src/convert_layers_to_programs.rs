@@ -25,7 +25,7 @@ npu.program @npu0 ...
 # Does
 
 Decides nothing: tiles in order, their transfers, places and events follow from the choices. A choice that the machine or the network
-does not allow is an error at its layer, which says what it violates.
+does not allow is an error at its layer, with the rule.
 
 # Refuses
 

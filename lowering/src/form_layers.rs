@@ -34,7 +34,7 @@ Layers are in the order in which the machine computes them.
 
 # Refuses
 
-What the machine does not compute stays on the host. A remark on each op says why.
+Other ops stay on the host. A remark on each of them says why.
 
 # Cost
 

@@ -30,7 +30,7 @@ mod tests;
 
 use crate::emit::Emitter;
 use crate::layers::{
-    Accelerator, Forced, LayerChoices, LayerFigures, LayerOptions, OFFLOAD, ProgramOps, Road, machine_of,
+    Accelerator, ChoiceOptions, LayerChoices, LayerFigures, LayerOptions, OFFLOAD, ProgramOps, Road, machine_of,
 };
 use compile::{Compiled, Settings, compile_by};
 use gradus_ir::pass::{FloatChange, OptionKind, PassOption, Rewrites};
@@ -128,7 +128,7 @@ pub fn ops() -> impl Iterator<Item = &'static OpInfo> {
 
 impl Pass for GraphToCluster {
     fn run(&mut self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
-        Road::of::<ClusterLayers>().whole(m, root, (&self.options, &Forced::default()), cx)
+        Road::of::<ClusterLayers>().whole(m, root, (&self.options, &ChoiceOptions::default()), cx)
     }
 }
 
@@ -151,7 +151,7 @@ impl Accelerator for ClusterLayers {
 
     const NAME: &'static str = "cluster";
 
-    fn new(m: &Module, root: Op, target: &str, options: &LayerOptions, _: &Forced) -> Result<Self, Diagnostic> {
+    fn new(m: &Module, root: Op, target: &str, options: &LayerOptions, _: &ChoiceOptions) -> Result<Self, Diagnostic> {
         let mut machine = machine_of(m, root, target, ClusterMachine::of)?;
         let error = |message: String| Diagnostic::error(m.loc(root), message);
         if options.clusters != 0 {

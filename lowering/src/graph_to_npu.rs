@@ -44,7 +44,7 @@ mod view;
 
 use crate::emit::Emitter;
 use crate::layers::{
-    Accelerator, Forced, LayerChoices, LayerFigures, LayerOptions, OFFLOAD, ProgramOps, Road, machine_of,
+    Accelerator, ChoiceOptions, LayerChoices, LayerFigures, LayerOptions, OFFLOAD, ProgramOps, Road, machine_of,
 };
 use elementwise_layouts::Layout;
 pub use extent::{Extent, Space, extents};
@@ -161,7 +161,7 @@ Linear in the number of layers, tiles and constants, and four rounds of trials o
     },
     make: |options| {
         let [weights, mode] = ["weights", "mode"].map(|name| options.text(name).to_owned());
-        let forced = Forced { weights, mode, ..Forced::default() };
+        let forced = ChoiceOptions { weights, mode, ..ChoiceOptions::default() };
         check_forced(&forced)?;
         let without = match options.text("without") {
             "nothing" => String::new(),
@@ -175,7 +175,7 @@ Linear in the number of layers, tiles and constants, and four rounds of trials o
 
 struct GraphToNpu {
     options: LayerOptions,
-    forced: Forced,
+    forced: ChoiceOptions,
 }
 
 /// Returns the ops that the pass lowers.
@@ -183,11 +183,11 @@ pub fn ops() -> impl Iterator<Item = &'static OpInfo> {
     OPS.iter().copied()
 }
 
-/// Checks what is forced upon choices.
+/// Checks the options of choices.
 ///
 /// # Errors
-/// No operand, or no mode.
-pub(crate) fn check_forced(forced: &Forced) -> Result<(), String> {
+/// A text that is no operand, or no mode.
+pub(crate) fn check_forced(forced: &ChoiceOptions) -> Result<(), String> {
     if !["", "left", "right"].contains(&forced.weights.as_str()) {
         return Err(format!("weights: left or right, not '{}'", forced.weights));
     }
@@ -222,7 +222,13 @@ impl Accelerator for NpuLayers {
 
     const NAME: &'static str = "npu";
 
-    fn new(m: &Module, root: Op, target: &str, options: &LayerOptions, forced: &Forced) -> Result<Self, Diagnostic> {
+    fn new(
+        m: &Module,
+        root: Op,
+        target: &str,
+        options: &LayerOptions,
+        forced: &ChoiceOptions,
+    ) -> Result<Self, Diagnostic> {
         let (mut multiplies, mut pads_rows) = (true, true);
         for technique in options.left_out() {
             let of_technique = match technique {

@@ -73,9 +73,9 @@ pub(crate) struct LayerFigures {
     pub(crate) rejected: Option<(Attr, u64)>,
 }
 
-/// What is forced upon the choices of all layers, and whether they are explained.
+/// Options of `choose-layers`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Forced {
+pub(crate) struct ChoiceOptions {
     /// Whether each layer gets a remark.
     pub(crate) report: bool,
     /// The operand of products of two tensors that is the weights; empty for the cheaper one.
@@ -95,7 +95,13 @@ pub(crate) trait Accelerator: Sized {
     const NAME: &'static str;
 
     /// Creates the machine of a target. Errors are at `root`.
-    fn new(m: &Module, root: Op, target: &str, options: &LayerOptions, forced: &Forced) -> Result<Self, Diagnostic>;
+    fn new(
+        m: &Module,
+        root: Op,
+        target: &str,
+        options: &LayerOptions,
+        forced: &ChoiceOptions,
+    ) -> Result<Self, Diagnostic>;
 
     /// Refuses an op that no program computes, whatever the others are.
     fn check(&self, m: &Module, op: Op) -> Result<(), Refusal>;
@@ -149,7 +155,7 @@ pub(crate) trait Accelerator: Sized {
 pub(crate) struct Road {
     target: &'static str,
     form: fn(&mut Module, Op, &LayerOptions, &mut PassContext<'_>) -> Result<(), Diagnostic>,
-    choose: fn(&mut Module, Op, &Forced, &mut PassContext<'_>) -> Result<(), Diagnostic>,
+    choose: fn(&mut Module, Op, &ChoiceOptions, &mut PassContext<'_>) -> Result<(), Diagnostic>,
     convert: fn(&mut Module, Op, &mut PassContext<'_>) -> Result<(), Diagnostic>,
 }
 
@@ -180,7 +186,7 @@ impl Road {
         &self,
         m: &mut Module,
         root: Op,
-        forced: &Forced,
+        forced: &ChoiceOptions,
         cx: &mut PassContext<'_>,
     ) -> Result<(), Diagnostic> {
         (self.choose)(m, root, forced, cx)
@@ -196,7 +202,7 @@ impl Road {
         &self,
         m: &mut Module,
         root: Op,
-        (options, forced): (&LayerOptions, &Forced),
+        (options, forced): (&LayerOptions, &ChoiceOptions),
         cx: &mut PassContext<'_>,
     ) -> Result<(), Diagnostic> {
         self.form(m, root, options, cx)?;
@@ -212,7 +218,7 @@ fn form<A: Accelerator>(
     options: &LayerOptions,
     cx: &mut PassContext<'_>,
 ) -> Result<(), Diagnostic> {
-    let machine = A::new(m, root, A::NAME, options, &Forced::default())?;
+    let machine = A::new(m, root, A::NAME, options, &ChoiceOptions::default())?;
     for block in levels::blocks(m, root, cx) {
         let fusion = Fusion::default();
         let mut host = FxHashSet::default();
@@ -265,11 +271,11 @@ fn read_in_order<A: Accelerator>(
 /// Rounds until the order of ops is that of their layers.
 const ROUNDS: usize = 8;
 
-/// Chooses for all layers of the programs of a machine, unless all have choices. What does not fit leaves its program.
+/// Chooses for all layers of the programs of a machine, unless all have choices. A layer for which memory is too small leaves its program.
 fn choose<A: Accelerator>(
     m: &mut Module,
     root: Op,
-    forced: &Forced,
+    forced: &ChoiceOptions,
     cx: &mut PassContext<'_>,
 ) -> Result<(), Diagnostic> {
     for (block, programs) in fusion::programs(m, root, A::NAME) {
@@ -281,7 +287,14 @@ fn choose<A: Accelerator>(
         for program in programs {
             offloaded.extend(fusion.dissolve(m, program));
         }
-        let mut host: FxHashSet<Op> = levels::ops(m, block).filter(|op| !offloaded.contains(op)).collect();
+        let mut host = FxHashSet::default();
+        for op in levels::ops(m, block) {
+            match machine.check(m, op) {
+                Err(refusal) if offloaded.contains(&op) => levels::refuse(m, &mut host, op, &refusal, cx),
+                _ if offloaded.contains(&op) => {}
+                _ => drop(host.insert(op)),
+            }
+        }
         let mut compile = |m: &Module, level: &Level, cx: &mut PassContext<'_>| {
             let (ops, network) = read_in_order(&machine, m, level, &fusion)?;
             let layers = A::layers(&network, &ops);
@@ -345,13 +358,18 @@ fn explain(m: &Module, layers: &[Vec<Op>], choices: &LayerChoices, figures: &[La
 fn convert<A: Accelerator>(m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
     let all: Vec<Op> = fusion::programs(m, root, A::NAME).into_iter().flat_map(|(_, programs)| programs).collect();
     for program in all {
-        let machine = A::new(m, program, A::NAME, &LayerOptions::of(m, program), &Forced::default())?;
+        let machine = A::new(m, program, A::NAME, &LayerOptions::of(m, program), &ChoiceOptions::default())?;
         let Some(function) = m.parent_op(program) else { continue };
         let given = m.inherent_attr(program, "choices").and_then(|a| m.ctx.as_array(a)).unwrap_or_default().to_vec();
         let next = m.next_op(program);
         let mut fusion = Fusion::given();
         let ops = fusion.dissolve(m, program);
-        let network = machine.read(m, ProgramOps { ops: &ops, fusion: &fusion }).map_err(|why| refused(m, why))?;
+        if ops.is_empty() {
+            continue;
+        }
+        let checked = ops.iter().try_for_each(|&op| machine.check(m, op).map_err(|refusal| (op, refusal)));
+        let read = checked.and_then(|()| machine.read(m, ProgramOps { ops: &ops, fusion: &fusion }));
+        let network = read.map_err(|why| refused(m, why))?;
         let layers = A::layers(&network, &ops);
         let given_layers = LayerGroups::of(&ops, &layers).choices(&fusion).map_err(|why| refused(m, why))?;
         let missing = "a layer without choices, which 'choose-layers' makes";

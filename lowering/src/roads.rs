@@ -21,7 +21,7 @@ pub(crate) fn road_of(target: &str) -> Result<&'static Road, String> {
 /// Takes a step on the road of each machine that has programs.
 ///
 /// # Errors
-/// A program of a machine that is none, and errors of steps.
+/// No machine has the name that a program gives, or a step fails.
 pub(crate) fn on_programs(
     m: &mut Module,
     root: Op,

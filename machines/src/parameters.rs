@@ -5,7 +5,7 @@ use gradus_ir::{ParamArgs, ParamError};
 /// Returns the index of the word that is a parameter.
 ///
 /// # Errors
-/// A word that is none of these.
+/// The parameter is another word.
 pub(crate) fn word(params: &ParamArgs<'_>, name: &'static str, words: &[&str]) -> Result<usize, ParamError> {
     let text = params.text(name).unwrap_or("");
     let found = words.iter().position(|word| *word == text);

@@ -1,4 +1,4 @@
-//! What listings of programs and binaries share.
+//! Functions for listings of programs and binaries.
 
 use crate::TargetError;
 use gradus_cost::Machine;

@@ -168,7 +168,7 @@ fn planned_for(machine: &NpuMachine) -> impl Iterator<Item = Planned> + use<> {
     first.chain(HALVED.into_iter().map(move |parameter| part(parameter, 2))).chain(last)
 }
 
-/// What a program is planned for that is planned for the whole machine.
+/// The plan for the whole machine.
 pub fn for_whole_machine() -> Planned {
     Planned { parameter: ACCUMULATORS.to_owned(), divisor: 1 }
 }

@@ -138,7 +138,7 @@ pub struct Reader<'m> {
     pub(super) views: FxHashMap<Value, View>,
     /// The ops of the program.
     ops: &'m FxHashSet<Op>,
-    /// How they are fused, and what is chosen for them.
+    /// Which of them are one layer, and the choices for them.
     fusion: &'m Fusion,
 }
 

@@ -6,12 +6,12 @@ use gradus_ir::{Attr, Block, Builder, Module, Op, OpDecl, OpState, Refusal, Trai
 use gradus_networks::layer::{self, FusedOp, LayerProgramOp, LayerYieldOp};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The ops of a program in order, and how they are fused.
+/// The ops of a program in order, and their layers.
 #[derive(Clone, Copy)]
 pub(crate) struct ProgramOps<'a> {
     /// Ops.
     pub(crate) ops: &'a [Op],
-    /// How they are fused.
+    /// Which of them are one layer.
     pub(crate) fusion: &'a Fusion,
 }
 

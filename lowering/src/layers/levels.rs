@@ -6,8 +6,9 @@
 use gradus_cost::{CostModel, ReadParameters};
 use gradus_ir::effects::is_memory_free;
 use gradus_ir::pass::Concern;
-use gradus_ir::{Block, Diagnostic, Module, Op, PassContext, Refusal, Traits, Value};
+use gradus_ir::{Block, Diagnostic, Module, Op, OpDecl, PassContext, Refusal, Traits, Value};
 use gradus_networks::graph;
+use gradus_networks::layer::{FusedOp, LayerProgramOp};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The tag of the rewrite that makes an op part of a program.
@@ -27,6 +28,11 @@ pub(crate) fn is_of_network(m: &Module, op: Op) -> bool {
     m.ctx.op_dialect(m.name(op)) == graph::DIALECT.name && !m.has_trait(op, Traits::CONSTANT_LIKE)
 }
 
+/// Whether an op is a layer, or a program of layers.
+fn is_layer(m: &Module, op: Op) -> bool {
+    LayerProgramOp::cast(m, op).is_some() || FusedOp::cast(m, op).is_some()
+}
+
 /// Refuses the ops of networks outside of functions of one block. Returns the blocks of these functions.
 pub(super) fn blocks(m: &Module, root: Op, cx: &mut PassContext<'_>) -> Vec<Block> {
     let (mut found, mut inside) = (Vec::new(), FxHashSet::default());
@@ -35,7 +41,8 @@ pub(super) fn blocks(m: &Module, root: Op, cx: &mut PassContext<'_>) -> Vec<Bloc
         let only = blocks.next().filter(|_| m.has_trait(op, Traits::FUNCTION) && blocks.next().is_none());
         found.extend(only);
         inside.extend(only);
-        if is_of_network(m, op) && m.parent_block(op).is_none_or(|block| !inside.contains(&block)) {
+        let is_formed = || m.parent_op(op).is_some_and(|around| is_layer(m, around));
+        if is_of_network(m, op) && m.parent_block(op).is_none_or(|block| !inside.contains(&block)) && !is_formed() {
             stays(m, op, &"a place other than the only block of a function".into(), cx);
         }
     }
