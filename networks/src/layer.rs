@@ -29,7 +29,6 @@ use smallvec::smallvec;
     effects = Effects::Recursive,
     implicit_terminator = "layer.yield",
     format = "$machine (`with` $options^)? (`by` $choices^)? (`->` type($results)^)? $body attr-dict",
-    verify = verify_place,
     verify_regions = |m, op| verify_body(m, op, LayerProgramOp(op).body(m)),
     edges = |_, _| smallvec![Edge::new(Point::Op, Point::Region(0)), Edge::new(Point::Region(0), Point::Op)],
     control = control
@@ -100,15 +99,6 @@ pub struct LayerYieldOp {
 pub fn yielded(m: &Module, op: Op) -> &[Value] {
     let block = m.regions(op).first().and_then(|&region| m.entry(region));
     block.and_then(|block| m.last_op(block)).map_or(&[], |end| m.operands(end))
-}
-
-/// Programs are not in programs.
-fn verify_place(m: &Module, op: Op) -> Result<(), Violation> {
-    let around = std::iter::successors(m.parent_op(op), |&around| m.parent_op(around));
-    match around.into_iter().any(|around| LayerProgramOp::cast(m, around).is_some()) {
-        true => Err("requires a place outside of other programs".into()),
-        false => Ok(()),
-    }
 }
 
 fn verify_body(m: &Module, op: Op, body: gradus_ir::Region) -> Result<(), Violation> {

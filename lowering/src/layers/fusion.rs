@@ -184,13 +184,15 @@ impl LayerGroups {
     }
 }
 
-/// Returns the blocks of functions with programs of a target, each with these programs, in order.
+/// Returns the blocks with programs of a target, each with these programs, in order, without those inside of others, which no machine computes.
 pub(super) fn programs(m: &Module, root: Op, target: &str) -> Vec<(Block, Vec<Op>)> {
     let mut found: Vec<(Block, Vec<Op>)> = Vec::new();
     for op in m.ops_under(root) {
         let is_of_target = LayerProgramOp::cast(m, op)
             .is_some_and(|program| program.machine(m).and_then(|name| m.ctx.as_str(name)) == Some(target));
-        let Some(block) = m.parent_block(op).filter(|_| is_of_target) else { continue };
+        let mut around = std::iter::successors(m.parent_op(op), |&around| m.parent_op(around));
+        let is_inner = is_of_target && around.any(|around| LayerProgramOp::cast(m, around).is_some());
+        let Some(block) = m.parent_block(op).filter(|_| is_of_target && !is_inner) else { continue };
         match found.iter_mut().find(|(known, _)| *known == block) {
             Some((_, programs)) => programs.push(op),
             None => found.push((block, vec![op])),
