@@ -75,6 +75,6 @@ struct ChooseLayers {
 
 impl Pass for ChooseLayers {
     fn run(&mut self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
-        on_programs(m, root, &mut |road, m| road.choose(m, root, &self.forced, cx))
+        on_programs(m, root, &mut |road, m| (road.choose)(m, root, &self.forced, cx))
     }
 }

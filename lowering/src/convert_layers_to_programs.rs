@@ -49,6 +49,6 @@ struct ConvertLayers;
 
 impl Pass for ConvertLayers {
     fn run(&mut self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
-        on_programs(m, root, &mut |road, m| road.convert(m, root, cx))
+        on_programs(m, root, &mut |road, m| (road.convert)(m, root, cx))
     }
 }

@@ -61,6 +61,10 @@ Linear in the number of ops and layers.",
     statistics: &[("num-host", "Number of ops that stay on the host")],
     rewrites: Rewrites::Tags(&[OFFLOAD]),
     stays: "on the host",
+    samples: &[
+        // With it, bytes are a step from the reference, of which later ops make more.
+        ("allow-steps", |_| Vec::new()),
+    ],
     floats: |options| match options.bool("allow-steps") {
         true => FloatChange::Quantizes,
         false => FloatChange::None,
@@ -84,6 +88,6 @@ struct FormLayers {
 
 impl Pass for FormLayers {
     fn run(&mut self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
-        self.road.form(m, root, &self.options, cx)
+        (self.road.form)(m, root, &self.options, cx)
     }
 }

@@ -153,48 +153,20 @@ pub(crate) trait Accelerator: Sized {
 
 /// The road of a machine, pass by pass.
 pub(crate) struct Road {
-    target: &'static str,
-    form: fn(&mut Module, Op, &LayerOptions, &mut PassContext<'_>) -> Result<(), Diagnostic>,
-    choose: fn(&mut Module, Op, &ChoiceOptions, &mut PassContext<'_>) -> Result<(), Diagnostic>,
-    convert: fn(&mut Module, Op, &mut PassContext<'_>) -> Result<(), Diagnostic>,
+    /// The target of the machine.
+    pub(crate) target: &'static str,
+    /// Forms programs and layers of the ops of functions.
+    pub(crate) form: fn(&mut Module, Op, &LayerOptions, &mut PassContext<'_>) -> Result<(), Diagnostic>,
+    /// Chooses for the layers of programs.
+    pub(crate) choose: fn(&mut Module, Op, &ChoiceOptions, &mut PassContext<'_>) -> Result<(), Diagnostic>,
+    /// Compiles programs by the choices for their layers.
+    pub(crate) convert: fn(&mut Module, Op, &mut PassContext<'_>) -> Result<(), Diagnostic>,
 }
 
 impl Road {
     /// Returns the road of a machine.
     pub(crate) const fn of<A: Accelerator>() -> Road {
         Road { target: A::NAME, form: form::<A>, choose: choose::<A>, convert: convert::<A> }
-    }
-
-    /// Returns the target of the machine.
-    pub(crate) fn target(&self) -> &'static str {
-        self.target
-    }
-
-    /// Forms programs and layers of the ops of functions.
-    pub(crate) fn form(
-        &self,
-        m: &mut Module,
-        root: Op,
-        options: &LayerOptions,
-        cx: &mut PassContext<'_>,
-    ) -> Result<(), Diagnostic> {
-        (self.form)(m, root, options, cx)
-    }
-
-    /// Chooses for the layers of programs.
-    pub(crate) fn choose(
-        &self,
-        m: &mut Module,
-        root: Op,
-        forced: &ChoiceOptions,
-        cx: &mut PassContext<'_>,
-    ) -> Result<(), Diagnostic> {
-        (self.choose)(m, root, forced, cx)
-    }
-
-    /// Compiles programs by the choices for their layers.
-    pub(crate) fn convert(&self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
-        (self.convert)(m, root, cx)
     }
 
     /// Takes the road to its end.
@@ -205,9 +177,9 @@ impl Road {
         (options, forced): (&LayerOptions, &ChoiceOptions),
         cx: &mut PassContext<'_>,
     ) -> Result<(), Diagnostic> {
-        self.form(m, root, options, cx)?;
-        self.choose(m, root, forced, cx)?;
-        self.convert(m, root, cx)
+        (self.form)(m, root, options, cx)?;
+        (self.choose)(m, root, forced, cx)?;
+        (self.convert)(m, root, cx)
     }
 }
 

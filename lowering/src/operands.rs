@@ -52,8 +52,20 @@ pub(crate) fn quantization(m: &Module, [of_scale, zero]: [Value; 2]) -> Result<(
 
 /// Reorders weights `[K, D, T]`, elements of `size` bytes, to `[K, T, D]`.
 pub(crate) fn taps_before_depth(bytes: &[u8], size: usize, [kernels, depth, taps]: [usize; 3]) -> Vec<u8> {
-    let row = |k: usize| (0..taps).flat_map(move |tap| (0..depth).map(move |d| (k * depth + d) * taps + tap));
-    (0..kernels).flat_map(row).flat_map(|i| &bytes[i * size..][..size]).copied().collect()
+    let all = &bytes[..kernels * depth * taps * size];
+    if taps == 1 || depth == 1 || all.is_empty() {
+        return all.to_vec();
+    }
+    let mut out = Vec::with_capacity(all.len());
+    for kernel in all.chunks_exact(depth * taps * size) {
+        for tap in 0..taps {
+            match size {
+                1 => out.extend(kernel[tap..].iter().step_by(taps)),
+                _ => kernel.chunks_exact(size).skip(tap).step_by(taps).for_each(|one| out.extend_from_slice(one)),
+            }
+        }
+    }
+    out
 }
 
 /// Returns the extents, strides, dilations and padding before of a window in two dimensions, none of which exceeds `most`.

@@ -14,7 +14,7 @@ const ROADS: &[Road] = &[Road::of::<ClusterLayers>(), Road::of::<NpuLayers>()];
 /// # Errors
 /// It has none.
 pub(crate) fn road_of(target: &str) -> Result<&'static Road, String> {
-    let found = ROADS.iter().find(|road| road.target() == target);
+    let found = ROADS.iter().find(|road| road.target == target);
     found.ok_or_else(|| format!("there is no machine '{target}' with layers"))
 }
 

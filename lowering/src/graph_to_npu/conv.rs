@@ -15,12 +15,27 @@ const MAX_GROUPS: usize = 64;
 pub struct Kernels<'a> {
     /// The operand of which they are.
     pub value: Value,
-    /// Their differences from the zero point, all of a kernel together.
-    pub values: &'a [i64],
+    /// Their bytes, all of a kernel together.
+    pub bytes: &'a [u8],
+    /// Whether bytes are signed.
+    pub signed: bool,
+    /// Their zero point.
+    pub zero: i64,
     /// The factors of the sums, one or one for each kernel.
     pub scales: &'a [f32],
     /// Number of kernels.
     pub count: usize,
+}
+
+impl Kernels<'_> {
+    /// The sum of the absolute differences of bytes from the zero point.
+    fn sum_of_sizes(&self, bytes: &[u8]) -> i64 {
+        let zero = self.zero;
+        match self.signed {
+            true => bytes.iter().map(|&byte| (i64::from(byte.cast_signed()) - zero).abs()).sum(),
+            false => bytes.iter().map(|&byte| (i64::from(byte) - zero).abs()).sum(),
+        }
+    }
 }
 
 impl Reader<'_> {
@@ -58,18 +73,18 @@ impl Reader<'_> {
         let input = self.bytes(conv.x_scale(m), conv.x_zero_point(m), is_signed(m, x))?;
         let to = self.bytes(conv.y_scale(m), conv.y_zero_point(m), is_signed(m, y))?;
         let bias = conv.b(m).map_or(Ok(Vec::new()), |b| integers(m, b))?;
-        let values: Vec<i64> = integers(m, w)?.into_iter().map(|w| w - w_zero).collect();
         let scales = operands::requantization(m, [conv.x_scale(m), conv.w_scale(m), conv.y_scale(m)])?;
-        let from = Kernels { value: w, values: &values, scales: &scales, count: kernels };
+        let (bytes, signed) = (weights.bytes(), weights.dtype() == DType::I8);
+        let from = Kernels { value: w, bytes, signed, zero: w_zero, scales: &scales, count: kernels };
         let taps = kernel.iter().product::<usize>();
-        let depth = values.len() / (kernels * taps).max(1);
+        let depth = bytes.len() / (kernels * taps).max(1);
         let layer = Layer {
             ops: vec![conv.0],
             operand: None,
             input: view.feature,
             output: 0,
             depthwise,
-            signed_weights: weights.dtype() == DType::I8,
+            signed_weights: signed,
             zeros: [input.zero, w_zero as i16],
             depth: if depthwise { 1 } else { channels },
             kernels,
@@ -78,7 +93,7 @@ impl Reader<'_> {
             dilation,
             pad,
             folded: 0,
-            weights: Weights::Constant(taps_before_depth(weights.bytes(), 1, [kernels, depth, taps])),
+            weights: Weights::Constant(taps_before_depth(bytes, 1, [kernels, depth, taps])),
             requantization: requantization(&from, &bias)?,
             zero: to.zero,
             signed: to.signed,
@@ -171,15 +186,15 @@ pub(super) const OTHER_FACTORS: &str = "a scale that the factors of the machine 
 
 /// Returns the requantization of each kernel, of integer factors that reproduce the bytes of the reference.
 pub fn requantization(kernels: &Kernels<'_>, bias: &[i64]) -> Result<Vec<Requantization>, Refusal> {
-    let Kernels { values, scales, count, .. } = *kernels;
+    let Kernels { bytes, scales, count, .. } = *kernels;
     if ![1, count].contains(&scales.len()) {
         return Err(Refusal::of(kernels.value, "{} scales of {} kernels").with([scales.len(), count]));
     }
     let one = |k: usize| {
         let scale = scales[if scales.len() == 1 { 0 } else { k }];
         let bias = bias.get(k).copied().unwrap_or(0);
-        let row = &values[k * values.len() / count..(k + 1) * values.len() / count];
-        let most = row.iter().map(|w| w.abs() * 255).sum::<i64>() + bias.abs();
+        let row = &bytes[k * bytes.len() / count..(k + 1) * bytes.len() / count];
+        let most = 255 * kernels.sum_of_sizes(row) + bias.abs();
         let bias = i32::try_from(bias).ok().filter(|_| most < MAX_SUM);
         let bias = bias.ok_or(Refusal::of(kernels.value, LARGE_SUMS))?;
         scale::requantization(bias, f64::from(scale)).ok_or(Refusal::from(OTHER_FACTORS))

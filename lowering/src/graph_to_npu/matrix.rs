@@ -6,7 +6,7 @@ use super::network::{FeatureId, FeatureInfo, Layer, PartOf, ProductSide, Role, W
 use super::read::{MAX_EXTENT, OTHER_ORDER, Reader, check_extents, extents, is_signed};
 use super::scale::{self, ByteQuantization, MAX_SUM};
 use super::view::{CHANNELS, COLUMNS, ChannelOrder, Digit, ROWS, View};
-use crate::operands::{self, constant, integers};
+use crate::operands::{self, constant, taps_before_depth};
 use gradus_ir::{DType, Op, OpDecl, Refusal, Value};
 use gradus_networks::graph::{QLinearMatMulOp, TransposeOp};
 
@@ -126,19 +126,22 @@ impl Reader<'_> {
             return Err(self.blame(&[op.a(m)], Refusal::of(op.a(m), OTHER_ORDER)));
         }
         let zero = self.weight_zero(op.b_zero_point(m))?;
-        let (bytes, values) = (matrix.bytes(), integers(m, op.b(m))?);
-        let order = || (0..kernels).flat_map(|k| (0..depth).map(move |d| d * kernels + k));
-        let differences: Vec<i64> = order().map(|i| values[i] - zero).collect();
+        let signed = matrix.dtype() == DType::I8;
+        if !signed && matrix.dtype() != DType::U8 {
+            return Err(Refusal::of(op.b(m), "elements other than bytes"));
+        }
+        let bytes = taps_before_depth(matrix.bytes(), 1, [1, depth, kernels]);
         let scales = operands::requantization(m, [op.a_scale(m), op.b_scale(m), op.y_scale(m)])?;
-        let from = Kernels { value: op.b(m), values: &differences, scales: &scales, count: kernels };
+        let from = Kernels { value: op.b(m), bytes: &bytes, signed, zero, scales: &scales, count: kernels };
+        let requantization = requantization(&from, &[])?;
         let layer = Layer {
             depthwise: false,
-            weights: Weights::Constant(order().map(|i| bytes[i]).collect()),
-            signed_weights: matrix.dtype() == DType::I8,
+            weights: Weights::Constant(bytes),
+            signed_weights: signed,
             zeros: [a.zero, zero as i16],
             depth,
             kernels,
-            requantization: requantization(&from, &[])?,
+            requantization,
             zero: to.zero,
             signed: to.signed,
             ..self.identity(op.0, &view)
