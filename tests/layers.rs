@@ -1,7 +1,7 @@
 //! Layers as IR: choices that are edited by hand, and checks between passes.
 
 use crate::support::{gradus, read, root};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Runs the command, which must succeed, and returns what it prints.
 fn printed(args: &[&str]) -> String {
@@ -10,13 +10,10 @@ fn printed(args: &[&str]) -> String {
     output.out
 }
 
-/// A program with its choices, in a file.
-fn chosen(source: &str, form: &str, folder: &Path) -> (PathBuf, String) {
-    let path = folder.join("chosen.mlir");
+/// A program with its choices.
+fn chosen(source: &str, form: &str) -> String {
     let source = root().join(source).display().to_string();
-    let text = printed(&["opt", &source, form, "--choose-layers", "--mlir-print-local-scope"]);
-    std::fs::write(&path, &text).expect("a file can be written");
-    (path, text)
+    printed(&["opt", &source, form, "--choose-layers", "--mlir-print-local-scope"])
 }
 
 /// Edits a choice: its text, and another. Then the program is another one that computes the same, or the edit is refused.
@@ -36,6 +33,30 @@ fn edit(text: &str, [from, to]: [&str; 2], folder: &Path) -> Result<bool, String
     Ok(old.out != new.out)
 }
 
+/// Numbers of edits after which there is another program, and of those that are refused.
+#[derive(Default)]
+struct Edits {
+    changed: usize,
+    refused: usize,
+}
+
+impl Edits {
+    /// Edits a choice. Whether there is another program, unless the edit is refused.
+    fn add(&mut self, text: &str, [from, to]: [&str; 2], folder: &Path) -> Option<bool> {
+        match edit(text, [from, to], folder) {
+            Ok(is_other) => {
+                self.changed += usize::from(is_other);
+                Some(is_other)
+            }
+            Err(why) => {
+                assert!(why.contains("are not possible: "), "{to}: {why}");
+                self.refused += 1;
+                None
+            }
+        }
+    }
+}
+
 /// The choice of a layer, by number.
 fn choice<'a>(text: &'a str, start: &str, layer: usize) -> &'a str {
     let at = text.match_indices(start).nth(layer).expect("there are so many layers").0;
@@ -45,8 +66,8 @@ fn choice<'a>(text: &'a str, start: &str, layer: usize) -> &'a str {
 #[test]
 fn edited_tiles_change_programs_or_are_refused() {
     let folder = tempfile::tempdir().expect("a folder can be made");
-    let (_, text) = chosen("tests/npu/gate.mlir", "--form-layers", folder.path());
-    let (mut changed, mut refused) = (0, 0);
+    let text = chosen("tests/npu/gate.mlir", "--form-layers");
+    let mut all = Edits::default();
     for layer in 0..text.matches("#npu.tiles").count() {
         let of_layer = choice(&text, "#npu.tiles", layer).to_owned();
         let fields = of_layer.trim_start_matches("#npu.tiles<").trim_end_matches('>');
@@ -66,26 +87,19 @@ fn edited_tiles_change_programs_or_are_refused() {
                 .map(|(n, v)| (with(n, v), false)),
         );
         for (edited, must_change) in edits.into_iter().filter(|(edited, _)| *edited != of_layer) {
-            match edit(&text, [&of_layer, &edited], folder.path()) {
-                Ok(is_other) => {
-                    assert!(is_other || !must_change, "{of_layer} and {edited} have the same program");
-                    changed += usize::from(is_other);
-                }
-                Err(why) => {
-                    assert!(why.contains("are not possible: "), "{edited}: {why}");
-                    refused += 1;
-                }
-            }
+            let is_other = all.add(&text, [&of_layer, &edited], folder.path());
+            assert!(is_other != Some(false) || !must_change, "{of_layer} and {edited} have the same program");
         }
     }
+    let Edits { changed, refused } = all;
     assert!(changed >= 12 && refused >= 8, "{changed} edits have another program, {refused} are refused");
 }
 
 #[test]
 fn edited_splits_change_programs_or_are_refused() {
     let folder = tempfile::tempdir().expect("a folder can be made");
-    let (_, text) = chosen("examples/digits_cnn_int8.onnx", "--form-layers=target=cluster", folder.path());
-    let (mut changed, mut refused) = (0, 0);
+    let text = chosen("examples/digits_cnn_int8.onnx", "--form-layers=target=cluster");
+    let mut all = Edits::default();
     for layer in 0..text.matches("#cluster.split").count() {
         let of_layer = choice(&text, "#cluster.split", layer).to_owned();
         let edits = [
@@ -103,15 +117,10 @@ fn edited_splits_change_programs_or_are_refused() {
         for edited in
             edits.map(|fields| format!("#cluster.split<{fields}>")).iter().filter(|edited| **edited != of_layer)
         {
-            match edit(&text, [&of_layer, edited], folder.path()) {
-                Ok(is_other) => changed += usize::from(is_other),
-                Err(why) => {
-                    assert!(why.contains("are not possible: "), "{edited}: {why}");
-                    refused += 1;
-                }
-            }
+            all.add(&text, [&of_layer, edited], folder.path());
         }
     }
+    let Edits { changed, refused } = all;
     assert!(changed >= 20 && refused >= 6, "{changed} edits have another program, {refused} are refused");
 }
 

@@ -109,6 +109,7 @@ number of clusters.",
     ],
     floats: |_| FloatChange::Reorders,
     make: |options| {
+        Road::of::<ClusterLayers>().check_target(options.text("target"))?;
         let (clusters, without) = (options.int("clusters"), options.text("without").to_owned());
         let options = LayerOptions { clusters, without, ..LayerOptions::default() };
         Settings::without(&options)?;
@@ -151,8 +152,8 @@ impl Accelerator for ClusterLayers {
 
     const NAME: &'static str = "cluster";
 
-    fn new(m: &Module, root: Op, target: &str, options: &LayerOptions, _: &ChoiceOptions) -> Result<Self, Diagnostic> {
-        let mut machine = machine_of(m, root, target, ClusterMachine::of)?;
+    fn new(m: &Module, root: Op, options: &LayerOptions, _: &ChoiceOptions) -> Result<Self, Diagnostic> {
+        let mut machine = machine_of(m, root, Self::NAME, ClusterMachine::of)?;
         let error = |message: String| Diagnostic::error(m.loc(root), message);
         if options.clusters != 0 {
             let all = machine.clusters;

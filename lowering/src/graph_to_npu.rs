@@ -160,6 +160,7 @@ Linear in the number of layers, tiles and constants, and four rounds of trials o
         false => FloatChange::None,
     },
     make: |options| {
+        Road::of::<NpuLayers>().check_target(options.text("target"))?;
         let [weights, mode] = ["weights", "mode"].map(|name| options.text(name).to_owned());
         let forced = ChoiceOptions { weights, mode, ..ChoiceOptions::default() };
         check_forced(&forced)?;
@@ -222,13 +223,7 @@ impl Accelerator for NpuLayers {
 
     const NAME: &'static str = "npu";
 
-    fn new(
-        m: &Module,
-        root: Op,
-        target: &str,
-        options: &LayerOptions,
-        forced: &ChoiceOptions,
-    ) -> Result<Self, Diagnostic> {
+    fn new(m: &Module, root: Op, options: &LayerOptions, forced: &ChoiceOptions) -> Result<Self, Diagnostic> {
         let (mut multiplies, mut pads_rows) = (true, true);
         for technique in options.left_out() {
             let of_technique = match technique {
@@ -243,7 +238,7 @@ impl Accelerator for NpuLayers {
         }
         let weights = ["left", "right"].into_iter().position(|side| side == forced.weights);
         Ok(NpuLayers {
-            machine: machine_of(m, root, target, NpuMachine::of)?,
+            machine: machine_of(m, root, Self::NAME, NpuMachine::of)?,
             allow_steps: options.allow_steps,
             multiplies,
             pads_rows,
@@ -309,11 +304,12 @@ impl Accelerator for NpuLayers {
         let planned = choices.program.iter().find_map(|&attr| npu::Planned::from_attr(&m.ctx, attr));
         let planned = planned.unwrap_or_else(program::for_whole_machine);
         let tiles = |(index, &attr): (usize, &Attr)| {
-            npu::Tiles::from_attr(&m.ctx, attr).ok_or((index, Refusal::from("choices other than '#npu.tiles'")))
+            npu::LayerTiles::from_attr(&m.ctx, attr).ok_or((index, Refusal::from("choices other than '#npu.tiles'")))
         };
         let tiles = choices.layers.iter().enumerate().map(tiles).collect::<Result<Vec<_>, _>>().map_err(refused)?;
         let residency = given::residency_of(&read.net, &tiles).map_err(refused)?;
         let program = program::compile_by(&read.net, &self.machine, planned, residency).map_err(refused)?;
+        given::check_read(&tiles, &given::tiles_of(&read.net, &program.residency)).map_err(refused)?;
         Ok((read, program))
     }
 

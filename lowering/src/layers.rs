@@ -17,7 +17,7 @@ pub(crate) use fusion::{Fusion, LayerChoices, ProgramOps};
 pub(crate) use levels::{OFFLOAD, is_of_network, machine_of};
 
 use crate::emit::Emitter;
-use fusion::{LayerGroups, NewProgram};
+use fusion::{FormedProgram, LayerGroups};
 use gradus_ir::symbols::free_symbol;
 use gradus_ir::{Attr, Builder, Diagnostic, Module, Op, PassContext, Refusal, Type, Value};
 use levels::Level;
@@ -94,14 +94,8 @@ pub(crate) trait Accelerator: Sized {
     /// The target, and the start of the symbols of programs, before a number.
     const NAME: &'static str;
 
-    /// Creates the machine of a target. Errors are at `root`.
-    fn new(
-        m: &Module,
-        root: Op,
-        target: &str,
-        options: &LayerOptions,
-        forced: &ChoiceOptions,
-    ) -> Result<Self, Diagnostic>;
+    /// Creates the machine. Errors are at `root`.
+    fn new(m: &Module, root: Op, options: &LayerOptions, forced: &ChoiceOptions) -> Result<Self, Diagnostic>;
 
     /// Refuses an op that no program computes, whatever the others are.
     fn check(&self, m: &Module, op: Op) -> Result<(), Refusal>;
@@ -169,6 +163,17 @@ impl Road {
         Road { target: A::NAME, form: form::<A>, choose: choose::<A>, convert: convert::<A> }
     }
 
+    /// Checks that the target of a pass on this road is that of the machine.
+    ///
+    /// # Errors
+    /// It is another one.
+    pub(crate) fn check_target(&self, target: &str) -> Result<(), String> {
+        let is_own = self.target == target;
+        is_own
+            .then_some(())
+            .ok_or_else(|| format!("target: {}, the machine of these programs, not '{target}'", self.target))
+    }
+
     /// Takes the road to its end.
     pub(crate) fn whole(
         &self,
@@ -190,7 +195,7 @@ fn form<A: Accelerator>(
     options: &LayerOptions,
     cx: &mut PassContext<'_>,
 ) -> Result<(), Diagnostic> {
-    let machine = A::new(m, root, A::NAME, options, &ChoiceOptions::default())?;
+    let machine = A::new(m, root, options, &ChoiceOptions::default())?;
     for block in levels::blocks(m, root, cx) {
         let fusion = Fusion::default();
         let mut host = FxHashSet::default();
@@ -210,7 +215,7 @@ fn form<A: Accelerator>(
         let formed = programs.into_iter().map(|(level, program)| {
             let program = program.map(|(ops, network)| {
                 machine.explain(m, &network, cx);
-                NewProgram { layers: A::layers(&network, &ops), ops, choices: None }
+                FormedProgram { layers: A::layers(&network, &ops), ops, choices: None }
             });
             (level, program)
         });
@@ -253,7 +258,7 @@ fn choose<A: Accelerator>(
     for (block, programs) in fusion::programs(m, root, A::NAME) {
         let Some(&first) = programs.iter().find(|&&program| !fusion::is_chosen(m, program)) else { continue };
         let options = LayerOptions::of(m, first);
-        let machine = A::new(m, first, A::NAME, &options, forced)?;
+        let machine = A::new(m, first, &options, forced)?;
         let mut fusion = Fusion::given();
         let mut offloaded = FxHashSet::default();
         for program in programs {
@@ -261,17 +266,17 @@ fn choose<A: Accelerator>(
         }
         let mut host = FxHashSet::default();
         for op in levels::ops(m, block) {
-            match machine.check(m, op) {
-                Err(refusal) if offloaded.contains(&op) => levels::refuse(m, &mut host, op, &refusal, cx),
-                _ if offloaded.contains(&op) => {}
-                _ => drop(host.insert(op)),
+            if !offloaded.contains(&op) {
+                host.insert(op);
+            } else if let Err(refusal) = machine.check(m, op) {
+                levels::refuse(m, &mut host, op, &refusal, cx);
             }
         }
         let mut compile = |m: &Module, level: &Level, cx: &mut PassContext<'_>| {
             let (ops, network) = read_in_order(&machine, m, level, &fusion)?;
             let layers = A::layers(&network, &ops);
             let program = machine.choose(&ops, network, cx)?;
-            Ok((NewProgram { ops, layers, choices: None }, program))
+            Ok((FormedProgram { ops, layers, choices: None }, program))
         };
         let compiled = levels::settle(m, block, &mut host, &mut compile, cx);
         let mut chosen = Vec::with_capacity(compiled.len());
@@ -285,7 +290,7 @@ fn choose<A: Accelerator>(
             if forced.report {
                 explain(m, &new.layers, &choices, &machine.figures(m, &program), cx);
             }
-            chosen.push((level, Some(NewProgram { choices: Some(choices), ..new })));
+            chosen.push((level, Some(FormedProgram { choices: Some(choices), ..new })));
         }
         fusion::form(m, block, (A::NAME, options.to_attr(m)), &fusion, chosen);
     }
@@ -296,7 +301,7 @@ fn choose<A: Accelerator>(
 fn keep_given<A: Accelerator>(
     machine: &A,
     m: &Module,
-    new: &NewProgram,
+    new: &FormedProgram,
     fusion: &Fusion,
     program: A::Program,
 ) -> Result<(LayerChoices, A::Program), Diagnostic> {
@@ -330,7 +335,7 @@ fn explain(m: &Module, layers: &[Vec<Op>], choices: &LayerChoices, figures: &[La
 fn convert<A: Accelerator>(m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
     let all: Vec<Op> = fusion::programs(m, root, A::NAME).into_iter().flat_map(|(_, programs)| programs).collect();
     for program in all {
-        let machine = A::new(m, program, A::NAME, &LayerOptions::of(m, program), &ChoiceOptions::default())?;
+        let machine = A::new(m, program, &LayerOptions::of(m, program), &ChoiceOptions::default())?;
         let Some(function) = m.parent_op(program) else { continue };
         let given = m.inherent_attr(program, "choices").and_then(|a| m.ctx.as_array(a)).unwrap_or_default().to_vec();
         let next = m.next_op(program);

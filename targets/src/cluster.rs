@@ -3,8 +3,8 @@
 use crate::cluster_picture::draw;
 use crate::cluster_sharing::SHARING;
 use crate::device::{DeviceBinaries, DeviceProgram};
-use crate::listing::{describe, list, name_of};
-use crate::simulated::{Device, Simulated};
+use crate::listing::{describe, list, name_of, ops_of};
+use crate::simulated::{Device, Simulated, through_memory};
 use crate::{Executable, Precision, Statistic, Target, TargetError};
 use gradus_cost::{CostModel, Machine, NEVER, Pricing, machine_numbers, price};
 use gradus_dialects::op_cost::{Contraction, OpCost};
@@ -84,14 +84,7 @@ impl Numbers {
 
     /// Cycles in which the host computes: operands and results go through memory to it and back.
     fn host(&self, op: OpCost) -> u64 {
-        let (elements, products) = match op {
-            OpCost::View => return 1,
-            OpCost::Move(n) | OpCost::Relayout(n) | OpCost::Map(n) => (n.saturating_mul(3), 0),
-            OpCost::Contract(c) => (c.elements(), c.products().div_ceil(self.host_products)),
-        };
-        (2 * self.ddr_latency)
-            .saturating_add(elements.saturating_mul(ELEMENT).div_ceil(self.ddr_rate))
-            .saturating_add(products)
+        through_memory(op, 2 * self.ddr_latency, [ELEMENT, self.ddr_rate], self.host_products)
     }
 
     fn all_cores(&self) -> u64 {
@@ -188,16 +181,12 @@ impl Device for Clusters {
 
 /// Lists the records of all programs.
 fn listing(m: &Module) -> String {
-    list(m, program_ops(m))
-}
-
-fn program_ops(m: &Module) -> impl Iterator<Item = Op> + use<'_> {
-    m.ops_under(m.root()).into_iter().filter(|&op| ProgramOp::cast(m, op).is_some())
+    list(m, ops_of::<ProgramOp>(m))
 }
 
 /// Returns the programs as binaries.
 fn programs(m: &Module) -> Result<Vec<DeviceProgram>, TargetError> {
-    program_ops(m).map(|op| Ok((name_of(m, op), Program::of(m, op)?.to_binary().write()))).collect()
+    ops_of::<ProgramOp>(m).map(|op| Ok((name_of(m, op), Program::of(m, op)?.to_binary().write()))).collect()
 }
 
 /// Lists the records of a binary.
@@ -208,7 +197,6 @@ fn instructions(binary: &Binary, machine: &Machine) -> Result<String, TargetErro
 
 /// Draws the first program.
 fn picture(m: &Module) -> Result<String, TargetError> {
-    let op = program_ops(m).min().ok_or("there is no program of clusters")?;
-    let name = gradus_ir::symbols::symbol_name(m, op).map_or("", |name| m.ctx.text(name));
-    draw(name, &Program::of(m, op)?)
+    let op = ops_of::<ProgramOp>(m).min().ok_or("there is no program of clusters")?;
+    draw(&name_of(m, op), &Program::of(m, op)?)
 }

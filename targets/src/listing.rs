@@ -2,12 +2,17 @@
 
 use crate::TargetError;
 use gradus_cost::Machine;
-use gradus_ir::{Module, Op, PrintOptions, symbols};
+use gradus_ir::{Module, Op, OpDecl, PrintOptions, symbols};
 use gradus_simulators::Binary;
 use std::fmt::Write;
 
 /// Constants of more elements are left out of listings.
 const MAX_ELEMENTS: usize = 16;
+
+/// Returns the ops of a kind in a program.
+pub(crate) fn ops_of<D: OpDecl>(m: &Module) -> impl Iterator<Item = Op> + use<'_, D> {
+    m.ops_under(m.root()).into_iter().filter(|&op| D::cast(m, op).is_some())
+}
 
 /// Lists ops of programs.
 pub(crate) fn list(m: &Module, ops: impl Iterator<Item = Op>) -> String {

@@ -1,7 +1,7 @@
 //! `nna`: an engine for 3x3 convolutions and its processor. Products run on the simulator, other ops on the host by reference.
 
 use crate::device::{DeviceBinaries, DeviceProgram};
-use crate::listing::{describe, name_of};
+use crate::listing::{describe, name_of, ops_of};
 use crate::nna_picture::draw;
 use crate::simulated::{Device, Simulated};
 use crate::{Executable, Statistic, Target, TargetError};
@@ -158,13 +158,12 @@ fn listing(m: &Module) -> String {
 
 /// Returns the programs as binaries.
 fn programs(m: &Module) -> Result<Vec<DeviceProgram>, TargetError> {
-    let ops = m.ops_under(m.root()).into_iter().filter(|&op| ProgramOp::cast(m, op).is_some());
     let one = |op: Op| {
         let (code, _, machine) = code_of(m, op)?;
         let sections = vec![nna::encode_all(&code)];
         Ok((name_of(m, op), Binary { machine: NAME.to_owned(), hash: machine.hash(), sections }.write()))
     };
-    ops.map(one).collect()
+    ops_of::<ProgramOp>(m).map(one).collect()
 }
 
 /// Lists the instructions of a binary.
@@ -174,17 +173,14 @@ fn instructions(binary: &Binary, machine: &Machine) -> Result<String, TargetErro
     if binary.hash != machine.hash() {
         return Err(TargetError::from("a program of another machine"));
     }
-    let code = nna::decode_all(code, &machine)?;
-    Ok(code.iter().map(|inst| format!("{inst}\n")).collect())
+    Ok(nna::disassemble(&nna::decode_all(code, &machine)?))
 }
 
 /// Draws the first program.
 fn picture(m: &Module) -> Result<String, TargetError> {
-    let ops = m.ops_under(m.root());
-    let op = ops.into_iter().find_map(|op| ProgramOp::cast(m, op)).ok_or("there is no program of the nna")?.0;
-    let name = gradus_ir::symbols::symbol_name(m, op).map_or("", |name| m.ctx.text(name));
+    let op = ops_of::<ProgramOp>(m).next().ok_or("there is no program of the nna")?;
     let (code, layout, machine) = code_of(m, op)?;
-    draw(name, &code, &layout, &machine)
+    draw(&name_of(m, op), &code, &layout, &machine)
 }
 
 /// Counts over all calls.

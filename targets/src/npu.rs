@@ -1,9 +1,9 @@
 //! `npu`: a multiplier array with two-dimensional SRAM, by its simulator.
 
 use crate::device::{DeviceBinaries, DeviceProgram};
-use crate::listing::{describe, list, name_of};
+use crate::listing::{describe, list, name_of, ops_of};
 use crate::npu_picture::draw;
-use crate::simulated::{Device, Simulated};
+use crate::simulated::{Device, Simulated, through_memory};
 use crate::{Executable, Statistic, Target, TargetError};
 use gradus_cost::{CostModel, Machine, NEVER, Pricing, machine_numbers, price};
 use gradus_dialects::op_cost::{Contraction, OpCost};
@@ -69,14 +69,7 @@ impl Numbers {
     /// Cycles in which the host computes: two operands of an element and a result go through memory to it and back, four bytes for an
     /// element of one, as rates are per four cycles.
     fn host(&self, op: OpCost) -> u64 {
-        let (elements, products) = match op {
-            OpCost::View => return 1,
-            OpCost::Move(n) | OpCost::Relayout(n) | OpCost::Map(n) => (n.saturating_mul(3), 0),
-            OpCost::Contract(c) => (c.elements(), c.products().div_ceil(self.host_products)),
-        };
-        (self.read_latency + self.write_latency)
-            .saturating_add(elements.saturating_mul(4).div_ceil(self.ddr_rate))
-            .saturating_add(products)
+        through_memory(op, self.read_latency + self.write_latency, [4, self.ddr_rate], self.host_products)
     }
 
     fn contract(&self, c: &Contraction) -> u64 {
@@ -178,16 +171,12 @@ impl Device for Npu {
 
 /// Lists the instructions of all programs.
 fn listing(m: &Module) -> String {
-    list(m, program_ops(m))
-}
-
-fn program_ops(m: &Module) -> impl Iterator<Item = Op> + use<'_> {
-    m.ops_under(m.root()).into_iter().filter(|&op| ProgramOp::cast(m, op).is_some())
+    list(m, ops_of::<ProgramOp>(m))
 }
 
 /// Returns the programs as binaries.
 fn programs(m: &Module) -> Result<Vec<DeviceProgram>, TargetError> {
-    program_ops(m).map(|op| Ok((name_of(m, op), Program::of(m, op)?.to_binary().write()))).collect()
+    ops_of::<ProgramOp>(m).map(|op| Ok((name_of(m, op), Program::of(m, op)?.to_binary().write()))).collect()
 }
 
 /// Lists the instructions of a binary.

@@ -38,6 +38,18 @@ pub(crate) struct Simulated<'m, D> {
     calls: u64,
 }
 
+/// Returns the cycles of an op that a host computes: operands and results go through memory to it and back, `per_element` by `rate` cycles for
+/// an element, and it multiplies a number of pairs in a cycle.
+pub(crate) fn through_memory(op: OpCost, latency: u64, [per_element, rate]: [u64; 2], products: u64) -> u64 {
+    let (elements, multiplying) = match op {
+        OpCost::View => return 1,
+        // Two operands and a result.
+        OpCost::Move(n) | OpCost::Relayout(n) | OpCost::Map(n) => (n.saturating_mul(3), 0),
+        OpCost::Contract(c) => (c.elements(), c.products().div_ceil(products)),
+    };
+    latency.saturating_add(elements.saturating_mul(per_element).div_ceil(rate)).saturating_add(multiplying)
+}
+
 /// Returns what an op of a network does, if it computes or moves anything.
 fn host_op(args: &OpArgs<'_>) -> Option<OpCost> {
     let (m, op) = (args.module, args.op?);

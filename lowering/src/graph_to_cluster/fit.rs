@@ -47,7 +47,7 @@ pub fn fit(net: &Network, choices: &mut Choices, machine: &ClusterMachine) -> Re
 }
 
 /// Splits groups until all that a layer reads of a feature in DDR is either written by its own group, or by others.
-fn separate(net: &Network, choices: &mut Choices, edges: &Edges) {
+pub fn separate(net: &Network, choices: &mut Choices, edges: &Edges) {
     let mut groups = Vec::new();
     for TiledLayers { layers, tiles } in std::mem::take(&mut choices.groups) {
         let mut first = layers.start;

@@ -2,6 +2,7 @@
 
 use super::choose::{compute_cycles, leaders};
 use super::compile::Compiled;
+use super::fit::separate;
 use super::network::{Layer, Network, Role};
 use super::region::Region;
 use super::schedule::{Choices, TiledLayers};
@@ -82,7 +83,8 @@ pub fn choices_of(
     splits: &[LayerSplit],
     reads: Reads,
 ) -> Result<(Choices, u64), (usize, Refusal)> {
-    let leaders = leaders(net, &net.edges());
+    let edges = net.edges();
+    let leaders = leaders(net, &edges);
     let mut in_ddr: Vec<Option<bool>> = vec![None; net.features.len()];
     for (l, (layer, split)) in net.layers.iter().zip(splits).enumerate() {
         let refuse = |refusal: Refusal| Err((l, refusal));
@@ -112,16 +114,20 @@ pub fn choices_of(
             return refuse("a memory other than that of the other parts of its feature".into());
         }
     }
-    Ok((
-        Choices {
-            splits: splits.iter().map(division_of).collect(),
-            groups: groups(net, splits)?,
-            in_ddr: in_ddr.into_iter().map(|to_ddr| to_ddr.unwrap_or(false)).collect(),
-            slice: reads.slice,
-            fill: u64::from(reads.fill),
-        },
-        u64::from(reads.effort),
-    ))
+    let choices = Choices {
+        splits: splits.iter().map(division_of).collect(),
+        groups: groups(net, splits)?,
+        in_ddr: in_ddr.into_iter().map(|to_ddr| to_ddr.unwrap_or(false)).collect(),
+        slice: reads.slice,
+        fill: u64::from(reads.fill),
+    };
+    let mut separated = choices.clone();
+    separate(net, &mut separated, &edges);
+    if let Some((new, _)) = separated.groups.iter().zip(&choices.groups).find(|(new, old)| new != old) {
+        let rule = "turns with layers of which it reads in DDR, beside what layers before them wrote";
+        return Err((new.layers.end.min(net.layers.len() - 1), rule.into()));
+    }
+    Ok((choices, u64::from(reads.effort)))
 }
 
 fn division_of(split: &LayerSplit) -> Split {

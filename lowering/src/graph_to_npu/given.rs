@@ -8,11 +8,11 @@ use super::residency::{Residency, in_turns, lifetimes, may_cascade, may_reside, 
 use super::shape::{ALIGNMENT, Cost, LayerShape, Resident, Tiling};
 use crate::layers::LayerFigures;
 use gradus_ir::{Attr, Refusal};
-use gradus_machines::npu::{Place, Tiles};
+use gradus_machines::npu::{LayerTiles, Place};
 use gradus_simulators::npu::NpuMachine;
 
 /// Returns the choices for each layer.
-pub fn tiles_of(net: &Network, residency: &Residency) -> Vec<Tiles> {
+pub fn tiles_of(net: &Network, residency: &Residency) -> Vec<LayerTiles> {
     let of_layer = |index: usize| {
         let (layer, tiling) = (&net.layers[index], residency.tilings[index].0);
         let to = match residency.places[net.root(layer.output).0] {
@@ -26,7 +26,7 @@ pub fn tiles_of(net: &Network, residency: &Residency) -> Vec<Tiles> {
         };
         let operand = layer.operand.and_then(|side| ProductSide::ALL.iter().position(|known| *known == side));
         let Tiling { rows, kernels, rows_outer, keeps_weights } = tiling;
-        Tiles { rows, kernels, rows_outer, keeps_weights, to, mode, operand }
+        LayerTiles { rows, kernels, rows_outer, keeps_weights, to, mode, operand }
     };
     (0..net.layers.len()).map(of_layer).collect()
 }
@@ -36,7 +36,7 @@ pub fn figures(
     net: &Network,
     machine: &NpuMachine,
     residency: &Residency,
-    to_attr: &dyn Fn(&Tiles) -> Attr,
+    to_attr: &dyn Fn(&LayerTiles) -> Attr,
 ) -> Vec<LayerFigures> {
     let is_in_sram = |id: FeatureId| residency.places[net.root(id).0].is_some();
     let tiles = tiles_of(net, residency);
@@ -54,7 +54,7 @@ pub fn figures(
         let others = shape.priced(resident, &mut prices).into_iter().filter(|(tiling, _)| *tiling != chosen);
         let rejected = others.min_by_key(|(_, cost)| cost.alone).map(|(tiling, cost)| {
             let Tiling { rows, kernels, rows_outer, keeps_weights } = tiling;
-            (to_attr(&Tiles { rows, kernels, rows_outer, keeps_weights, ..tiles[index].clone() }), cost.alone)
+            (to_attr(&LayerTiles { rows, kernels, rows_outer, keeps_weights, ..tiles[index].clone() }), cost.alone)
         });
         LayerFigures { cycles, bound: shape.bound(resident).min(cycles), rejected }
     };
@@ -65,7 +65,7 @@ pub fn figures(
 ///
 /// # Errors
 /// Layers that write parts of one feature to different places, with one of them.
-pub fn residency_of(net: &Network, tiles: &[Tiles]) -> Result<Residency, (usize, Refusal)> {
+pub fn residency_of(net: &Network, tiles: &[LayerTiles]) -> Result<Residency, (usize, Refusal)> {
     let mut places: Vec<Option<Option<usize>>> = vec![None; net.features.len()];
     let mut tilings = Vec::new();
     for (index, (layer, tiles)) in net.layers.iter().zip(tiles).enumerate() {
@@ -74,7 +74,7 @@ pub fn residency_of(net: &Network, tiles: &[Tiles]) -> Result<Residency, (usize,
         if *known != place {
             return Err((index, "a place other than that of the other parts of its feature".into()));
         }
-        let &Tiles { rows, kernels, rows_outer, keeps_weights, .. } = tiles;
+        let &LayerTiles { rows, kernels, rows_outer, keeps_weights, .. } = tiles;
         tilings.push((Tiling { rows, kernels, rows_outer, keeps_weights }, Cost::default()));
     }
     Ok(Residency {
@@ -95,6 +95,22 @@ pub fn check(net: &Network, machine: &NpuMachine, residency: &Residency) -> Resu
         check_tiling(net, machine, residency, index).map_err(|refusal| (index, refusal))?;
     }
     check_places(net, machine, residency)
+}
+
+/// Checks that modes and operands that are given are those with which layers are read.
+///
+/// # Errors
+/// The layer that cannot have its mode or operand, and the rule.
+pub fn check_read(given: &[LayerTiles], read: &[LayerTiles]) -> Result<(), (usize, Refusal)> {
+    for (index, (given, read)) in given.iter().zip(read).enumerate() {
+        if !given.mode.is_empty() && given.mode != read.mode {
+            return Err((index, "a mode that its features cannot have".into()));
+        }
+        if given.operand.is_some() && given.operand != read.operand {
+            return Err((index, "weights that are an operand which cannot be weights".into()));
+        }
+    }
+    Ok(())
 }
 
 fn check_tiling(net: &Network, machine: &NpuMachine, residency: &Residency, index: usize) -> Result<(), Refusal> {

@@ -161,9 +161,9 @@ impl<'m> Reader<'m> {
     }
 
     /// The choices for the layers of an op.
-    fn tiles_of(&self, op: Op) -> impl Iterator<Item = npu::Tiles> + use<'m> {
+    fn tiles_of(&self, op: Op) -> impl Iterator<Item = npu::LayerTiles> + use<'m> {
         let (fusion, m) = (self.fusion, self.m);
-        fusion.choices(op).iter().filter_map(|&attr| npu::Tiles::from_attr(&m.ctx, attr))
+        fusion.choices(op).iter().filter_map(|&attr| npu::LayerTiles::from_attr(&m.ctx, attr))
     }
 
     /// Reads an op.

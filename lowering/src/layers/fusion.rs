@@ -75,7 +75,7 @@ pub(crate) struct LayerChoices {
 }
 
 /// A program to be formed.
-pub(super) struct NewProgram {
+pub(super) struct FormedProgram {
     /// Its ops, in the order of their layers.
     pub(super) ops: Vec<Op>,
     /// The ops of each layer of the machine.
@@ -212,11 +212,11 @@ pub(super) fn form(
     block: Block,
     (target, options): (&str, Option<Attr>),
     fusion: &Fusion,
-    levels: Vec<(Level, Option<NewProgram>)>,
+    levels: Vec<(Level, Option<FormedProgram>)>,
 ) {
     let Some(end) = m.terminator(block) else { return };
     for (level, program) in levels {
-        if let Some(NewProgram { ops, layers, choices }) = program {
+        if let Some(FormedProgram { ops, layers, choices }) = program {
             let groups = LayerGroups::of(&ops, &layers);
             let of_program = choices.as_ref().map(|choices| &choices.program).filter(|list| !list.is_empty());
             let of_program = of_program.map(|list| m.ctx.array_attr(list));

@@ -12,7 +12,7 @@ use gradus_ir::{Attr, AttrDecl, Context, ParamArgs, ParamError, Type, attr};
 /// elements, `operand` the operand of a product of two matrices that is the weights.
 #[attr(
     "npu.tiles",
-    verify = |params| Tiles::of(params).map(drop),
+    verify = |params| LayerTiles::of(params).map(drop),
     examples = &["rows = 8, kernels = 16", "rows = 1, kernels = 64, order = \"kernels\", weights = \"streamed\", to = \"sram\", at = 1024"]
 )]
 pub struct TilesAttr {
@@ -55,7 +55,7 @@ pub enum Place {
 
 /// The data of `#npu.tiles`.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Tiles {
+pub struct LayerTiles {
     /// Rows of the result.
     pub rows: usize,
     /// Kernels.
@@ -75,11 +75,11 @@ pub struct Tiles {
 /// Names of the operands of a product.
 const OPERANDS: [&str; 2] = ["left", "right"];
 
-impl Tiles {
-    fn of(params: &ParamArgs<'_>) -> Result<Tiles, ParamError> {
+impl LayerTiles {
+    fn of(params: &ParamArgs<'_>) -> Result<LayerTiles, ParamError> {
         let count = |name, least| Ok::<usize, ParamError>(number(params, name, least)? as usize);
         let at = count("at", 0)?;
-        Ok(Tiles {
+        Ok(LayerTiles {
             rows: count("rows", 1)?,
             kernels: count("kernels", 1)?,
             rows_outer: word(params, "order", &["rows", "kernels"])? == 0,
@@ -91,8 +91,8 @@ impl Tiles {
     }
 
     /// Returns the data of an attribute `#npu.tiles`.
-    pub fn from_attr(ctx: &Context, attr: Attr) -> Option<Tiles> {
-        Tiles::of(&TilesAttr::cast(ctx, attr)?.params(ctx)).ok()
+    pub fn from_attr(ctx: &Context, attr: Attr) -> Option<LayerTiles> {
+        LayerTiles::of(&TilesAttr::cast(ctx, attr)?.params(ctx)).ok()
     }
 
     /// Returns the attribute. Panics if the context has no dialect `npu`.

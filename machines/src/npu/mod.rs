@@ -13,7 +13,7 @@ mod choice;
 mod instruction;
 mod program;
 
-pub use choice::{Place, Planned, Tiles};
+pub use choice::{LayerTiles, Place, Planned};
 pub use instruction::{instruction, push};
 pub use program::{CallOp, NewProgram, Program, ProgramOp};
 
