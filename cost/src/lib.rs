@@ -34,6 +34,8 @@ pub enum Pricing {
     Ops(fn(&Module, Op) -> u64),
     /// The price of an op's cost descriptor.
     Descriptors(MakePrice),
+    /// The price of an op on a machine.
+    Machine(fn(&Machine) -> Result<CostFn, CostError>),
 }
 
 /// A machine that a target embeds besides its first one, which differs from that in some numbers.
@@ -61,9 +63,9 @@ pub struct CostModel {
     pub cost: Pricing,
     /// The ops that the target implements: names, or `dialect.*`. Empty for all ops.
     pub ops: fn() -> Vec<&'static str>,
-    /// Whether the target implements one of these ops with its types.
+    /// Whether the target implements one of these ops with its types, shapes and attributes.
     pub supports: fn(&Module, Op) -> bool,
-    /// The cost of other ops, evaluated by reference; without it they cost [`NEVER`].
+    /// The cost of other ops, evaluated by reference or on the host of a device; without it they cost [`NEVER`].
     pub reference: Option<MakePrice>,
     /// The rule groups to use, besides the canonicalization rules.
     pub groups: &'static [&'static str],
@@ -161,6 +163,7 @@ impl CostModel {
         let cost = match self.cost {
             Pricing::Ops(cost) => CostFn::new(cost),
             Pricing::Descriptors(make) => by_descriptor(make(&machine)?),
+            Pricing::Machine(make) => make(&machine)?,
         };
         let Some(implemented) = self.implemented(ctx) else { return Ok(cost) };
         let other = by_descriptor(self.reference.unwrap_or(|_| Ok(Price::new(|_| NEVER)))(&machine)?);
@@ -174,7 +177,7 @@ impl CostModel {
     /// Returns the price of descriptors for the machine of a context.
     ///
     /// # Errors
-    /// The description lacks a number, or the model prices ops.
+    /// The description lacks a number, or the model does not price descriptors.
     pub fn price(&self, ctx: &Context) -> Result<Price, CostError> {
         self.price_on(&self.machine(ctx)?)
     }
@@ -182,10 +185,10 @@ impl CostModel {
     /// Returns the price of descriptors on a machine.
     ///
     /// # Errors
-    /// The description lacks a number, or the model prices ops.
+    /// The description lacks a number, or the model does not price descriptors.
     pub fn price_on(&self, machine: &Machine) -> Result<Price, CostError> {
         match self.cost {
-            Pricing::Ops(_) => Err(CostError::NotOfMachine(self.name)),
+            Pricing::Ops(_) | Pricing::Machine(_) => Err(CostError::NotOfMachine(self.name)),
             Pricing::Descriptors(make) => make(machine),
         }
     }

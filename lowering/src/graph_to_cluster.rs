@@ -30,7 +30,7 @@ mod tests;
 
 use crate::emit::Emitter;
 use crate::layers::{
-    Accelerator, ChoiceOptions, LayerChoices, LayerFigures, LayerOptions, OFFLOAD, ProgramOps, Road, machine_of,
+    self, Accelerator, ChoiceOptions, LayerChoices, LayerFigures, LayerOptions, OFFLOAD, ProgramOps, Road, machine_of,
 };
 use compile::{Compiled, Settings, compile_by};
 use gradus_ir::pass::{FloatChange, OptionKind, PassOption, Rewrites};
@@ -120,6 +120,11 @@ number of clusters.",
 
 struct GraphToCluster {
     options: LayerOptions,
+}
+
+/// Whether the machine computes an op, with its operands, by a program of its own.
+pub fn computes(m: &Module, op: Op) -> bool {
+    layers::computes::<ClusterLayers>(m, op)
 }
 
 /// Returns the ops that the pass lowers.

@@ -44,7 +44,7 @@ mod view;
 
 use crate::emit::Emitter;
 use crate::layers::{
-    Accelerator, ChoiceOptions, LayerChoices, LayerFigures, LayerOptions, OFFLOAD, ProgramOps, Road, machine_of,
+    self, Accelerator, ChoiceOptions, LayerChoices, LayerFigures, LayerOptions, OFFLOAD, ProgramOps, Road, machine_of,
 };
 use elementwise_layouts::Layout;
 pub use extent::{Extent, Space, extents};
@@ -177,6 +177,11 @@ Linear in the number of layers, tiles and constants, and four rounds of trials o
 struct GraphToNpu {
     options: LayerOptions,
     forced: ChoiceOptions,
+}
+
+/// Whether the machine computes an op, with its operands, by a program of its own.
+pub fn computes(m: &Module, op: Op) -> bool {
+    layers::computes::<NpuLayers>(m, op)
 }
 
 /// Returns the ops that the pass lowers.

@@ -188,6 +188,13 @@ impl Road {
     }
 }
 
+/// Whether a machine computes an op by a program of its own.
+pub(crate) fn computes<A: Accelerator>(m: &Module, op: Op) -> bool {
+    let machine = A::new(m, op, &LayerOptions::default(), &ChoiceOptions::default());
+    let program = ProgramOps { ops: &[op], fusion: &Fusion::default() };
+    machine.is_ok_and(|machine| machine.check(m, op).is_ok() && machine.read(m, program).is_ok())
+}
+
 /// Forms programs and layers of the ops of functions. Each op of a program is a numbered rewrite.
 fn form<A: Accelerator>(
     m: &mut Module,

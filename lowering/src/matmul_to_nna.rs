@@ -4,19 +4,22 @@
 //! |---|---|
 //! | `product.rs` | products, from matrix products and convolutions |
 //! | `im2col.rs` | images as matrices |
+//! | `programs.rs` | the programs of the fewest cycles, which a context keeps |
 
 mod im2col;
 mod product;
+mod programs;
 
 use crate::emit::Emitter;
 use crate::layers::{is_of_network, machine_of};
 use gradus_ir::pass::{OptionKind, PassOption, Rewrites};
 use gradus_ir::symbols::free_symbol;
-use gradus_ir::{Attr, Builder, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Refusal, Value};
+use gradus_ir::{Attr, Builder, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Value};
 use gradus_machines::nna::{CallOp, MatMulOp, define};
 use gradus_networks::graph::{ConvIntegerOp, MatMulIntegerOp, QLinearConvOp, QLinearMatMulOp};
-use gradus_simulators::nna::{Layout, LoopOrder, Mapping, NnaMachine, ProductPlan, ProductProgram, Shape};
+use gradus_simulators::nna::{Layout, NnaMachine, ProductProgram};
 use product::Lowered;
+use programs::{Without, cheapest};
 
 /// The declaration.
 pub const INFO: PassInfo = PassInfo {
@@ -92,49 +95,37 @@ A program for each plan of each product, of some thousand instructions; scheduli
     ..PassInfo::DEFAULT
 };
 
+/// What an op costs on the machine, by the program of the fewest cycles.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ProductCost {
+    /// Cycles of the machine.
+    pub cycles: u64,
+    /// Elements that the host moves: those of an image as a matrix of patches.
+    pub moved: u64,
+}
+
+/// Returns what an op costs on a machine; `None` if that does not compute it.
+pub fn product_cost(m: &Module, op: Op, machine: &NnaMachine) -> Option<ProductCost> {
+    if !m.is_one_of(op, OPS) {
+        return None;
+    }
+    let (lowered, program) = cheapest(m, Lowered::of(m, op).ok()?, Without::Nothing, machine).ok()?;
+    let parts = lowered.parts as u64;
+    Some(ProductCost { cycles: parts.saturating_mul(program.cycles), moved: lowered.moved() })
+}
+
+/// The ops that the pass lowers.
+const OPS: &[&OpInfo] =
+    &[MatMulOp::INFO, MatMulIntegerOp::INFO, QLinearMatMulOp::INFO, ConvIntegerOp::INFO, QLinearConvOp::INFO];
+
 /// Returns the ops that the pass lowers.
 pub fn ops() -> impl Iterator<Item = &'static OpInfo> {
-    [MatMulOp::INFO, MatMulIntegerOp::INFO, QLinearMatMulOp::INFO, ConvIntegerOp::INFO, QLinearConvOp::INFO].into_iter()
+    OPS.iter().copied()
 }
 
 struct MatMulToNna {
     target: String,
     without: Without,
-}
-
-/// A technique that is left out, for comparison.
-#[derive(Clone, Copy)]
-enum Without {
-    Nothing,
-    /// All but scalar code.
-    Convolutions,
-    /// Weights that the patches of a step share.
-    Sharing,
-    /// Writes of features beside convolutions.
-    PingPong,
-}
-
-impl Without {
-    fn of(word: &str) -> Without {
-        match word {
-            "convolutions" => Without::Convolutions,
-            "sharing" => Without::Sharing,
-            "ping-pong" => Without::PingPong,
-            _ => Without::Nothing,
-        }
-    }
-
-    fn adjust(self, plan: ProductPlan) -> Option<ProductPlan> {
-        let is_conv = plan.mapping != Mapping::Scalar;
-        match self {
-            Without::Nothing => Some(plan),
-            Without::Convolutions => (!is_conv).then_some(plan),
-            Without::Sharing => {
-                (plan.order == LoopOrder::KernelOuter).then_some(ProductPlan { sharing: false, ..plan })
-            }
-            Without::PingPong => (!plan.ping_pong || !is_conv).then_some(plan),
-        }
-    }
 }
 
 impl Pass for MatMulToNna {
@@ -145,14 +136,15 @@ impl Pass for MatMulToNna {
             if !is_of_network(m, op) && MatMulOp::cast(m, op).is_none() {
                 continue;
             }
-            let (lowered, product) = match Lowered::of(m, op).and_then(|lowered| self.cheapest(lowered, &machine)) {
-                Ok(cheapest) => cheapest,
-                Err(refusal) => {
-                    cx.refuse(m, op, &refusal);
-                    cx.count("num-host", 1);
-                    continue;
-                }
-            };
+            let (lowered, product) =
+                match Lowered::of(m, op).and_then(|lowered| cheapest(m, lowered, self.without, &machine)) {
+                    Ok(cheapest) => cheapest,
+                    Err(refusal) => {
+                        cx.refuse(m, op, &refusal);
+                        cx.count("num-host", 1);
+                        continue;
+                    }
+                };
             if !cx.allows("lower", m, op) {
                 continue;
             }
@@ -173,27 +165,6 @@ impl Pass for MatMulToNna {
             }
         }
         Ok(())
-    }
-}
-
-impl MatMulToNna {
-    /// Returns the alternative and program of the fewest cycles.
-    fn cheapest(&self, alternatives: Vec<Lowered>, machine: &NnaMachine) -> Result<(Lowered, ProductProgram), Refusal> {
-        let Shape { rows, depth, columns } = alternatives[0].shape;
-        let programs = alternatives.into_iter().filter_map(|lowered| {
-            let (initial, requantize) = (lowered.initial, lowered.requantize.as_ref().map(|r| r.zero));
-            let adjust = |plan: ProductPlan| {
-                let plan = self.without.adjust(plan)?;
-                let fits = lowered.mapping.is_none_or(|mapping| mapping == plan.mapping);
-                fits.then_some(ProductPlan { initial, requantize, ..plan })
-            };
-            let product = ProductProgram::cheapest(lowered.shape, machine, adjust).ok()?;
-            Some((lowered, product))
-        });
-        let cheapest = programs.min_by_key(|(lowered, product)| product.cycles.saturating_mul(lowered.parts as u64));
-        cheapest.ok_or(
-            Refusal::from("a product of {}x{}x{} for which the machine has no plan").with([rows, depth, columns]),
-        )
     }
 }
 

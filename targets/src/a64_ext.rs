@@ -18,8 +18,9 @@ pub const TARGET: Target = Target {
         doc: "AArch64 with instructions for sparse products, simulated; other ops are evaluated by reference",
         machine: include_str!("../machines/a64_ext.toml"),
         cost: Pricing::Descriptors(|machine| price(Numbers::of(machine), Numbers::cost)),
-        ops: || vec!["arith.*", "graph.*", "sparse.matmul", "tensor.*"],
-        supports: |m, op| sparse::MatMulOp::cast(m, op).is_none() || can_generate(m, op),
+        ops: || vec![sparse::MatMulOp::INFO.name],
+        supports: can_generate,
+        reference: Some(|machine| price(Numbers::of(machine), Numbers::cost)),
         groups: &["graph-algebra", "graph-fuse", "sparse"],
         approx: true,
         ..CostModel::DEFAULT
@@ -58,7 +59,8 @@ impl Numbers {
         match (c.strategy, c.nonzeros) {
             (None, _) => panels.saturating_mul(c.rows).saturating_mul(c.depth).saturating_mul(self.conventional),
             (Some(strategy), Some(nonzeros)) if *strategy == sparse::UNROLLED => {
-                let instructions = nonzeros.saturating_mul(self.generated).saturating_add(c.rows);
+                // A sum is zeroed and stored.
+                let instructions = nonzeros.saturating_mul(self.generated).saturating_add(c.rows.saturating_mul(2));
                 panels.saturating_mul(instructions.saturating_add(self.call)).saturating_add(c.runs)
             }
             _ => NEVER,

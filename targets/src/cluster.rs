@@ -10,6 +10,7 @@ use gradus_cost::{CostModel, Machine, NEVER, Pricing, machine_numbers, price};
 use gradus_dialects::op_cost::{Contraction, OpCost};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{Module, Op, OpArgs, OpDecl};
+use gradus_lowering::graph_to_cluster;
 use gradus_machines::cluster::{CallOp, Program, ProgramOp};
 use gradus_simulators::Binary;
 use gradus_simulators::cluster::text::disassemble;
@@ -23,14 +24,16 @@ pub const TARGET: Target = Target {
         doc: "five clusters of sixteen cores with memories of their own, simulated; costs in cycles",
         machine: ClusterMachine::DESCRIPTION,
         cost: Pricing::Descriptors(|machine| price(Numbers::of(machine), Numbers::cost)),
-        ops: || vec!["arith.*", "cluster.*", "graph.*", "layout.*", "math.*", "tensor.*"],
+        ops: || graph_to_cluster::ops().map(|info| info.name).collect(),
+        supports: graph_to_cluster::computes,
+        reference: Some(|machine| price(Numbers::of(machine), Numbers::host)),
         groups: &["graph-algebra", "graph-fuse", "graph-merge", "mul-as-conv", "matmul-as-conv"],
         approx: true,
         ..CostModel::DEFAULT
     },
-    pipeline: "builtin.module(convert-qdq-to-integer,canonicalize,apply-rules{target=cluster rules=graph-fuse floats=approx},\
+    pipeline: "builtin.module(convert-qdq-to-integer,canonicalize,saturate{target=cluster floats=approx rules=graph-algebra,graph-fuse,matmul-as-conv},\
                canonicalize,form-layers{target=cluster},choose-layers,convert-layers-to-programs,canonicalize,cse)",
-    precisions: &[Precision { name: "f16", pass: "convert-f32-to-f16", before: "apply-rules" }],
+    precisions: &[Precision { name: "f16", pass: "convert-f32-to-f16", before: "saturate" }],
     load: Some(load),
     listing: Some(listing),
     picture: Some(picture),

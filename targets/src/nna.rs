@@ -5,11 +5,13 @@ use crate::listing::{describe, name_of, ops_of};
 use crate::nna_picture::draw;
 use crate::simulated::{Device, Simulated};
 use crate::{Executable, Statistic, Target, TargetError};
-use gradus_cost::{CostModel, Machine, NEVER, Pricing, machine_numbers, price};
-use gradus_dialects::op_cost::{Contraction, OpCost};
+use gradus_cost::{CostModel, Machine, Price, Pricing};
+use gradus_dialects::op_cost::OpCost;
 use gradus_ir::eval::{Datum, Trap};
+use gradus_ir::rules::CostFn;
 use gradus_ir::{Module, Op, OpArgs, OpDecl};
-use gradus_machines::nna::{CallOp, DENSE, DIAGONAL, Prepared, ProgramOp, code_of, inst_of};
+use gradus_lowering::matmul_to_nna;
+use gradus_machines::nna::{CallOp, Prepared, ProgramOp, code_of, inst_of};
 use gradus_simulators::Binary;
 use gradus_simulators::nna::{self, Statistics};
 use std::collections::BTreeMap;
@@ -24,8 +26,12 @@ pub const TARGET: Target = Target {
         name: NAME,
         doc: "an engine for 3x3 convolutions and its scalar processor; costs in cycles",
         machine: nna::NnaMachine::DESCRIPTION,
-        cost: Pricing::Descriptors(|machine| price(Numbers::of(machine), Numbers::cost)),
-        ops: || vec!["arith.*", "graph.*", "layout.*", "math.*", "nna.*", "tensor.*"],
+        cost: Pricing::Machine(|machine| {
+            let machine = machine.parameters(nna::NnaMachine::of);
+            Ok(CostFn::new(move |m, op| product(m, op, machine.as_ref().ok())))
+        }),
+        ops: || matmul_to_nna::ops().map(|info| info.name).collect(),
+        reference: Some(|_| Ok(Price::new(host))),
         groups: &[
             "graph-algebra",
             "graph-fuse",
@@ -38,7 +44,9 @@ pub const TARGET: Target = Target {
         approx: true,
         ..CostModel::DEFAULT
     },
-    pipeline: "builtin.module(convert-qdq-to-integer,canonicalize,convert-matmul-to-nna{target=nna},canonicalize)",
+    pipeline: "builtin.module(convert-qdq-to-integer,canonicalize,\
+               saturate{target=nna floats=approx rules=graph-algebra,graph-fuse,matmul-on-nna},canonicalize,\
+               convert-matmul-to-nna{target=nna},canonicalize)",
     load: Some(load),
     listing: Some(listing),
     picture: Some(picture),
@@ -49,96 +57,26 @@ pub const TARGET: Target = Target {
     ..Target::DEFAULT
 };
 
-machine_numbers! {
-    /// The numbers of the cost model.
-    struct Numbers {
-        outputs,
-        block,
-        fill,
-        start,
+/// Returns the cycles of a product by its cheapest program, and of the host, which makes a matrix of an image. A product that the machine does
+/// not compute is one of the host.
+fn product(m: &Module, op: Op, machine: Option<&nna::NnaMachine>) -> u64 {
+    match machine.and_then(|machine| matmul_to_nna::product_cost(m, op, machine)) {
+        Some(cost) => cost.cycles.saturating_add(host(OpCost::Move(cost.moved))),
+        None => host(OpCost::of(m, op)),
     }
 }
 
-const CHANNELS: u64 = nna::CHANNELS as u64;
-const TAPS: u64 = nna::TAPS as u64;
-/// Bytes of a vector register.
-const VECTOR: u64 = nna::VECTOR as u64;
-/// Cycles to write the weights of a kernel, a vector each.
-const WEIGHTS: u64 = TAPS * CHANNELS * CHANNELS / VECTOR;
-
-impl Numbers {
-    fn cost(&self, op: OpCost) -> u64 {
-        match op {
-            OpCost::View => 1,
-            OpCost::Move(n) | OpCost::Relayout(n) | OpCost::Map(n) => {
-                self.start + n.div_ceil(VECTOR / 4).saturating_mul(2)
-            }
-            OpCost::Contract(c) => self.start.saturating_add(self.contract(&c)),
-        }
-    }
-
-    /// Cycles in which the scalar processor computes: two loads, a sum or product, and a store for an element; a product per cycle.
-    fn host(&self, op: OpCost) -> u64 {
-        match op {
-            OpCost::View => 1,
-            OpCost::Move(n) | OpCost::Relayout(n) | OpCost::Map(n) => n.saturating_mul(4),
-            OpCost::Contract(c) => c.products(),
-        }
-    }
-
-    /// Returns the number of patches per step: with stride 2 every other output is one.
-    fn patches(&self) -> u64 {
-        self.outputs.div_ceil(2)
-    }
-
-    /// Cycles of a step of the array.
-    fn step(&self) -> u64 {
-        self.block + self.fill
-    }
-
-    /// Cycles to write the pixels of a step: of each patch three rows of two vectors.
-    fn pixels(&self) -> u64 {
-        self.patches().saturating_mul(6)
-    }
-
-    /// Prices a contraction, with one product per cycle on the scalar processor.
-    fn contract(&self, c: &Contraction) -> u64 {
-        let rows = c.groups.saturating_mul(c.rows);
-        let blocks = c.groups.saturating_mul(c.rows.div_ceil(CHANNELS));
-        match c.strategy {
-            // Native convolution: a 3x3 filter over pixels of 32 channels.
-            None if c.taps == TAPS => {
-                let blocks = blocks.saturating_mul((c.depth / TAPS).div_ceil(CHANNELS));
-                let steps = c.columns.div_ceil(2 * self.patches());
-                blocks.saturating_mul(WEIGHTS.max(steps.saturating_mul(self.step())))
-            }
-            None => c.products(),
-            Some(strategy) if *strategy == DIAGONAL => {
-                let filters = rows.saturating_mul(c.depth.div_ceil(TAPS));
-                filters.saturating_mul(self.patch_steps(c.columns.div_ceil(CHANNELS * self.patches())))
-            }
-            Some(strategy) if *strategy == DENSE => {
-                let kernels = blocks.saturating_mul(c.depth.div_ceil(TAPS * CHANNELS));
-                kernels.saturating_mul(self.patch_steps(c.columns.div_ceil(self.patches())))
-            }
-            Some(_) => NEVER,
-        }
-    }
-
-    /// Returns the cycles of `steps` steps with the same weights; results are written concurrently.
-    fn patch_steps(&self, steps: u64) -> u64 {
-        WEIGHTS.max(steps.saturating_mul(self.step().max(self.pixels())))
+/// Cycles in which the scalar processor computes: two loads, a sum or product, and a store for an element; a product per cycle.
+fn host(op: OpCost) -> u64 {
+    match op {
+        OpCost::View => 1,
+        OpCost::Move(n) | OpCost::Relayout(n) | OpCost::Map(n) => n.saturating_mul(4),
+        OpCost::Contract(c) => c.products(),
     }
 }
 
-fn load<'m>(
-    module: &'m Module,
-    function: Op,
-    machine: &Machine,
-    _: usize,
-) -> Result<Box<dyn Executable + 'm>, TargetError> {
-    let numbers = Numbers::of(machine).map_err(|e| e.to_string())?;
-    let device = Nna { programs: BTreeMap::new(), numbers, counts: CallCounts::default() };
+fn load<'m>(module: &'m Module, function: Op, _: &Machine, _: usize) -> Result<Box<dyn Executable + 'm>, TargetError> {
+    let device = Nna { programs: BTreeMap::new(), counts: CallCounts::default() };
     Ok(Box::new(Simulated::new(module, function, device)))
 }
 
@@ -219,7 +157,6 @@ impl CallCounts {
 /// The programs of a function, each prepared when it first runs, and the sum of their counts.
 struct Nna {
     programs: BTreeMap<Op, Prepared>,
-    numbers: Numbers,
     counts: CallCounts,
 }
 
@@ -242,7 +179,7 @@ impl Device for Nna {
     }
 
     fn host(&self, op: OpCost) -> u64 {
-        self.numbers.host(op)
+        host(op)
     }
 
     fn statistics(&self, calls: u64) -> Vec<Statistic> {

@@ -9,6 +9,7 @@ use gradus_cost::{CostModel, Machine, NEVER, Pricing, machine_numbers, price};
 use gradus_dialects::op_cost::{Contraction, OpCost};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{DType, Module, Op, OpArgs, OpDecl};
+use gradus_lowering::graph_to_npu;
 use gradus_machines::npu::{CallOp, Program, ProgramOp};
 use gradus_simulators::Binary;
 use gradus_simulators::npu::{NpuMachine, ProgramBounds, Statistics, Unit, disassemble};
@@ -21,12 +22,15 @@ pub const TARGET: Target = Target {
         doc: "a multiplier array with SRAM of its own, simulated; costs in cycles",
         machine: NpuMachine::DESCRIPTION,
         cost: Pricing::Descriptors(|machine| price(Numbers::of(machine), Numbers::cost)),
-        ops: || vec!["arith.*", "graph.*", "layout.*", "math.*", "npu.*", "tensor.*"],
+        ops: || graph_to_npu::ops().map(|info| info.name).collect(),
+        supports: graph_to_npu::computes,
+        reference: Some(|machine| price(Numbers::of(machine), Numbers::host)),
         groups: &["graph-algebra", "graph-fuse", "graph-merge", "mul-as-conv", "matmul-as-conv"],
         approx: true,
         ..CostModel::DEFAULT
     },
-    pipeline: "builtin.module(convert-qdq-to-integer{products=true},canonicalize,flatten-elementwise,canonicalize,\
+    pipeline: "builtin.module(convert-qdq-to-integer{products=true},canonicalize,saturate{target=npu floats=approx},canonicalize,\
+               flatten-elementwise,canonicalize,\
                form-layers{target=npu},choose-layers,convert-layers-to-programs,canonicalize,cse)",
     load: Some(load),
     listing: Some(listing),
@@ -60,8 +64,8 @@ impl Numbers {
         match op {
             OpCost::View => 1,
             OpCost::Move(n) | OpCost::Relayout(n) => self.start + n.div_ceil(self.word_bytes),
-            // The array has no elementwise multiply.
-            OpCost::Map(_) => self.host(op),
+            // A depthwise convolution of one position.
+            OpCost::Map(n) => self.start + n.div_ceil(self.kernels),
             OpCost::Contract(c) => self.start.saturating_add(self.contract(&c)),
         }
     }
@@ -73,19 +77,24 @@ impl Numbers {
     }
 
     fn contract(&self, c: &Contraction) -> u64 {
-        let (depthwise, positions) = (c.groups > 1 && c.depth == c.taps, c.columns.div_ceil(self.positions));
-        match c.strategy {
-            None if depthwise => {
-                let kernels = c.groups.saturating_mul(c.rows).div_ceil(self.kernels);
-                kernels.saturating_mul(c.taps).saturating_mul(positions)
-            }
-            None => {
-                let kernels = c.groups.saturating_mul(c.rows.div_ceil(self.kernels));
-                let blocks = kernels.saturating_mul((c.depth / c.taps.max(1)).div_ceil(self.depth));
-                blocks.saturating_mul(c.taps).saturating_mul(positions)
-            }
-            Some(_) => NEVER,
+        if c.strategy.is_some() {
+            return NEVER;
         }
+        let (channels, kernels) = (c.depth / c.taps.max(1), c.groups.saturating_mul(c.rows));
+        let blocks = match c.groups > 1 && channels == 1 {
+            true => kernels.div_ceil(self.kernels),
+            false => {
+                c.groups.saturating_mul(c.rows.div_ceil(self.kernels)).saturating_mul(channels.div_ceil(self.depth))
+            }
+        };
+        let array = blocks.saturating_mul(c.taps).saturating_mul(c.columns.div_ceil(self.positions));
+        array.saturating_add(self.padding(c.groups.saturating_mul(channels), kernels, c.columns))
+    }
+
+    /// Cycles in which memory moves the padding of the last block of channels, of an image and of a result.
+    fn padding(&self, channels: u64, kernels: u64, positions: u64) -> u64 {
+        let missing = [channels, kernels].map(|n| n.next_multiple_of(self.depth.max(1)) - n);
+        missing.iter().sum::<u64>().saturating_mul(positions).saturating_mul(4).div_ceil(self.ddr_rate)
     }
 }
 

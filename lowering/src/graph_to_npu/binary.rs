@@ -1,14 +1,14 @@
 //! Sums, products and tables of quantized tensors.
 
-use super::conv::{OTHER_FACTORS, ZERO_OF_WEIGHTS};
-use super::network::{FeatureSum, Layer, ProductSide, Role, Weights};
+use super::conv::{NO_WINDOW, OTHER_FACTORS, ZERO_OF_WEIGHTS};
+use super::network::{FeatureSum, Layer, ProductSide, Requantization, Role, Weights};
 use super::read::{NO_AXIS, OTHER_AXES, Reader, extents, is_signed};
 use super::scale::{self, ByteQuantization};
 use super::shape::TABLE;
-use super::view::{CHANNELS, View};
-use crate::operands::constant;
+use super::view::{CHANNELS, ChannelOrder, View};
+use crate::operands::{self, constant};
 use gradus_ir::{DType, Op, OpDecl, Refusal, Value};
-use gradus_networks::graph::{QLinearMulOp, TableOp};
+use gradus_networks::graph::{QLinearConvOp, QLinearMulOp, TableOp, convolution};
 
 /// A binary op.
 struct Binary {
@@ -54,13 +54,43 @@ impl Reader<'_> {
         let [x, z] = views;
         let extents = self.extents_of(&like);
         let binary = Binary { op, y, operands: [(a, x, qa), (b, z, qb)], to, like, extents };
-        if QLinearMulOp::cast(m, op).is_some() { self.product_of(binary) } else { self.sum_of(binary) }
+        if QLinearMulOp::cast(m, op).is_none() {
+            return self.sum_of(binary);
+        }
+        let requantization = self.fit(op, scale::product(&qa, &qb, &to).ok_or(OTHER_FACTORS)?)?;
+        self.product_of(binary, requantization)
+    }
+
+    /// A convolution of an image by kernels that are computed: one number for each of its channels.
+    pub(super) fn product_by_conv(&mut self, conv: QLinearConvOp) -> Result<(), Refusal> {
+        let m = self.m;
+        let (x, w, y) = (conv.x(m), conv.w(m), m.result(conv.0, 0));
+        let (group, window) = convolution(m, conv.0).map_err(|_| NO_WINDOW)?;
+        let like = self.ordered(x, ChannelOrder::ChannelsFirst)?;
+        let (image, result) = (extents(m, x)?, extents(m, y)?);
+        if !window.is_pointwise() || conv.b(m).is_some() || image != result || image.get(1) != Some(&group) {
+            return Err(Refusal::of(w, "computed weights other than a number for each channel"));
+        }
+        let kernels = self.view_of_kernels(w)?;
+        if !kernels.repeats_to(&like) {
+            return Err(self.blame(&[w, x], Refusal::of(w, OTHER_AXES)));
+        }
+        let qx = self.bytes(conv.x_scale(m), conv.x_zero_point(m), is_signed(m, x))?;
+        let qw = self.bytes(conv.w_scale(m), conv.w_zero_point(m), is_signed(m, w))?;
+        let to = self.bytes(conv.y_scale(m), conv.y_zero_point(m), is_signed(m, y))?;
+        let scales = operands::requantization(m, [conv.x_scale(m), conv.w_scale(m), conv.y_scale(m)])?;
+        let requantization = match scales[..] {
+            [scale] => scale::requantization(0, f64::from(scale)).ok_or(OTHER_FACTORS)?,
+            _ => return Err(Refusal::of(w, "{} scales of computed weights").with([scales.len()])),
+        };
+        let extents = self.extents_of(&like);
+        let operands = [(x, Some(like.clone()), qx), (w, Some(kernels), qw)];
+        self.product_of(Binary { op: conv.0, y, operands, to, like, extents }, requantization)
     }
 
     /// A product: a depthwise convolution whose kernels are the other operand.
-    fn product_of(&mut self, binary: Binary) -> Result<(), Refusal> {
+    fn product_of(&mut self, binary: Binary, requantization: Requantization) -> Result<(), Refusal> {
         let Binary { op, y, operands: [(a, x, qa), (b, z, qb)], to, like, extents } = binary;
-        let requantization = self.fit(op, scale::product(&qa, &qb, &to).ok_or(OTHER_FACTORS)?)?;
         let of_channels = [1, 1, extents[2]];
         let is_like = |view: &Option<View>| view.as_ref().is_some_and(|v| v.axes == like.axes);
         // The operand that is the weights is the second of these.

@@ -54,7 +54,10 @@ impl Reader<'_> {
 
     pub(super) fn conv(&mut self, conv: QLinearConvOp) -> Result<(), Refusal> {
         let m = self.m;
-        let (group, window) = convolution(m, conv.0).map_err(|_| "a window that its operands do not have")?;
+        if m.constant(conv.w(m)).is_none() {
+            return self.product_by_conv(conv);
+        }
+        let (group, window) = convolution(m, conv.0).map_err(|_| NO_WINDOW)?;
         let (x, w, y) = (conv.x(m), conv.w(m), m.result(conv.0, 0));
         let weights = constant(m, w)?;
         let view = self.ordered(x, ChannelOrder::ChannelsFirst)?;
@@ -177,6 +180,8 @@ impl Reader<'_> {
     }
 }
 
+/// The rule of convolutions without a window.
+pub(super) const NO_WINDOW: &str = "a window that its operands do not have";
 /// The rule of zero points that the weights of the machine have no bits for.
 pub(super) const ZERO_OF_WEIGHTS: &str = "a zero point of weights of {} bits";
 /// The rule of sums that a factor would not scale exactly.

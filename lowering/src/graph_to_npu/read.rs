@@ -297,6 +297,29 @@ impl<'m> Reader<'m> {
         if is_divided {
             divide_columns(&mut extents, &mut axes);
         }
+        self.add_operand(value, order, (extents, axes))
+    }
+
+    /// The view of kernels `[C, 1, 1, 1]`, a number for each channel, like a tensor `[1, C, 1, 1]`. Kernels that the host has are one pixel.
+    pub(super) fn view_of_kernels(&mut self, value: Value) -> Result<View, Refusal> {
+        let shape = extents(self.m, value)?;
+        if !self.views.contains_key(&value) && self.m.defining_op(value).is_none_or(|op| !self.ops.contains(&op)) {
+            let (pixel, mut axes) =
+                ChannelOrder::ChannelsLast.of(&shape[..1]).ok_or_else(|| without_order(value, &shape))?;
+            axes.resize(shape.len(), Vec::new());
+            self.add_operand(value, ChannelOrder::ChannelsLast, (pixel, axes))?;
+        }
+        let view = self.view_of(value, None)?;
+        view.transposed(&[1, 0, 2, 3][..shape.len().min(4)]).ok_or_else(|| without_order(value, &shape))
+    }
+
+    /// Adds an operand of the program as a feature.
+    fn add_operand(
+        &mut self,
+        value: Value,
+        order: ChannelOrder,
+        (extents, axes): ([usize; 3], Vec<Vec<Digit>>),
+    ) -> Result<View, Refusal> {
         check_extents(value, extents)?;
         let role = Role::Operand(self.out.operands.len());
         let feature = self.feature(extents, is_signed(self.m, value), role);

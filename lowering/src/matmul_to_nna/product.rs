@@ -80,6 +80,15 @@ impl Lowered {
         }
     }
 
+    /// Returns the number of elements that the host moves to make a matrix of an image.
+    pub fn moved(&self) -> u64 {
+        let Shape { depth, columns, .. } = self.shape;
+        match self.kind {
+            ProductInputs::Matrices { .. } => 0,
+            ProductInputs::Convolution { .. } => [self.parts, depth, columns].map(|n| n as u64).iter().product(),
+        }
+    }
+
     /// Emits both operands of the program for each part.
     pub fn operands(&self, e: &mut Emitter<'_, '_>) -> Option<Vec<[Value; 2]>> {
         match &self.kind {

@@ -4,7 +4,8 @@ use gradus_ir::rules::{Rule, approx, rule};
 
 /// Elementwise products as depthwise convolutions with 1x1 filters; 8-bit integers accumulate in i32, whose low bits are
 /// the wrapped product. Operands are reshaped, expanded if that does not suffice, and broadcast at run time if dynamic
-/// extents decide. A poison element would make all elements of the convolution poison.
+/// extents decide. A poison element would make all elements of the convolution poison. A product of quantized tensors is computed in `f32`, a
+/// convolution of them in integers: the rules ask for constant scales with which all pairs of bytes have the same result.
 #[rustfmt::skip]
 pub(super) const MUL: &[Rule] = &[
     rule("mul-as-conv",          "mul(a: S, b: T): R => reshape(conv{group = factor_groups(S, T)}(reshape(a, as_features(S, T)), reshape(b, as_factors(S, T))), inferred_extents(R)): R  if unpoisoned(a), unpoisoned(b)"),
@@ -13,6 +14,10 @@ pub(super) const MUL: &[Rule] = &[
     rule("mul-expanded",         "mul(a: S, b: T): R => mul(a, expand(b, expansion(S, T))): R"),
     rule("mul-dynamic-as-conv",  "mul(a: S, b: T): R => reshape{allowzero = 1}(conv{group = all_channels(R)}(reshape(expand(a, shape(b)), all_as_features(R)), reshape(expand(b, shape(a)), all_as_factors(R))), shape(expand(a, shape(b)))): R  if decided_at_run_time(S, T), unpoisoned(a), unpoisoned(b)"),
     rule("mul-dynamic-as-integer-conv", "mul(a: S, b: T): R => reshape{allowzero = 1}(cast{to = element(R)}(conv_integer{group = all_channels(R)}(reshape(expand(a, shape(b)), all_as_features(R)), reshape(expand(b, shape(a)), all_as_factors(R)))), shape(expand(a, shape(b)))): R  if bytes(R), decided_at_run_time(S, T), unpoisoned(a), unpoisoned(b)"),
+    rule("qlinear-mul-as-conv",  "qlinear_mul(a: S, r, y, b: T, s, z, t, w): R => reshape(qlinear_conv{group = factor_groups(S, T)}(reshape(a, as_features(S, T)), r, y, reshape(b, as_factors(S, T)), s, z, t, w), inferred_extents(R)): R  if rounds_alike(r, y, s, z, t, w), unpoisoned(a), unpoisoned(b)"),
+    rule("qlinear-mul-channels-as-conv", "qlinear_mul(a: R, r, y, b: S, s, z, t, w): V => qlinear_conv{group = channels(R)}(a, r, y, reshape(b, channel_kernels(R)), s, z, t, w): V  if per_channel(S, R), rounds_alike(r, y, s, z, t, w), unpoisoned(a), unpoisoned(b)"),
+    rule("qlinear-mul-swapped",  "qlinear_mul(a, r, y, b, s, z, t, w): R => qlinear_mul(b, s, z, a, r, y, t, w): R"),
+    rule("qlinear-mul-expanded", "qlinear_mul(a: S, r, y, b: T, s, z, t, w): R => qlinear_mul(a, r, y, expand(b, expansion(S, T)), s, z, t, w): R"),
 ];
 
 /// Matrix products as 1x1 convolutions, and back.

@@ -5,7 +5,7 @@
 //! | `graph-algebra` | `algebra.rs` | commuting transposes, reshapes and constants with other ops; composition |
 //! | `graph-fuse` | `algebra.rs` | folding normalizations, scales and sums into convolutions, and formulas into the functions that they are |
 //! | `graph-merge` | `merge.rs` | merging products and convolutions with a common input |
-//! | `mul-as-conv` | `choices.rs`, `broadcast.rs` | elementwise products as depthwise convolutions |
+//! | `mul-as-conv` | `choices.rs`, `broadcast.rs`, `rounding.rs` | elementwise products as depthwise convolutions |
 //! | `matmul-as-conv` | `choices.rs` | matrix products as 1x1 convolutions, and back |
 //! | `conv-as-3x3` | `choices.rs` | 1x1 convolutions as 3x3 convolutions, which can merge with others |
 
@@ -18,6 +18,7 @@ mod functions;
 mod merge;
 mod pads;
 mod poison;
+mod rounding;
 mod slice_bounds;
 
 pub(super) use canonical::CANONICAL;
