@@ -127,7 +127,7 @@ impl CostModel {
     /// # Errors
     /// An embedded description is malformed.
     pub fn machine(&self, ctx: &Context) -> Result<Machine, CostError> {
-        self.loaded_or(ctx, || self.embedded(ctx))
+        self.loaded_or(ctx, || registered::embedded_once(ctx, self.name, || self.embedded(ctx)))
     }
 
     /// Returns the machine: the loaded one, if it describes this target, else the first embedded one in which a number has a value, or the
@@ -172,6 +172,11 @@ impl CostModel {
             true => registered::measured(m, op, name).unwrap_or_else(|| cost.of(m, op)),
             false => other.of(m, op),
         }))
+    }
+
+    /// Whether the target computes an op; others are evaluated by reference, or by the host of a device.
+    pub fn computes(&self, m: &Module, op: Op) -> bool {
+        self.implemented(&m.ctx).is_none_or(|ops| ops.contains(&m.name(op))) && (self.supports)(m, op)
     }
 
     /// Returns the price of descriptors for the machine of a context.

@@ -3,9 +3,14 @@
 use crate::{COUNTS, CostError, CostModel, Machine};
 use gradus_ir::diag::hint;
 use gradus_ir::{Context, Module, Op};
+use rustc_hash::FxHashMap;
+use std::sync::{Mutex, PoisonError};
 
-/// The cost models of a tool's targets.
-struct Registered(Vec<&'static CostModel>);
+/// The cost models of a tool's targets, and the machines of those that were asked for theirs.
+struct Registered {
+    models: Vec<&'static CostModel>,
+    machines: Mutex<FxHashMap<&'static str, Machine>>,
+}
 
 /// A machine description from the user.
 struct Loaded(Machine);
@@ -21,7 +26,7 @@ type MeasureFn = dyn Fn(&Module, Op) -> Option<u64> + Send + Sync;
 
 /// Registers the cost models of targets in a context. Returns `false` if some were registered before.
 pub fn register(ctx: &Context, models: Vec<&'static CostModel>) -> bool {
-    ctx.extend(Registered(models))
+    ctx.extend(Registered { models, machines: Mutex::default() })
 }
 
 /// Adds a machine description, which replaces the embedded one of its target. Returns `false` if there is one.
@@ -49,10 +54,26 @@ pub(crate) fn measured(m: &Module, op: Op, target: &str) -> Option<u64> {
     m.ctx.extension::<Measured>().filter(|measured| measured.target == target).and_then(|found| (found.cost)(m, op))
 }
 
+/// Returns the embedded machine of a registered target, which is read once.
+pub(crate) fn embedded_once<E>(
+    ctx: &Context,
+    name: &'static str,
+    read: impl FnOnce() -> Result<Machine, E>,
+) -> Result<Machine, E> {
+    let Some(registered) = ctx.extension::<Registered>() else { return read() };
+    let mut known = registered.machines.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(machine) = known.get(name) {
+        return Ok(machine.clone());
+    }
+    let machine = read()?;
+    known.insert(name, machine.clone());
+    Ok(machine)
+}
+
 impl CostModel {
     /// Returns the models of a context: the counting ones, then its targets'.
     pub fn all(ctx: &Context) -> impl Iterator<Item = &'static CostModel> {
-        let registered = ctx.extension::<Registered>().map_or(&[][..], |models| &models.0);
+        let registered = ctx.extension::<Registered>().map_or(&[][..], |registered| &registered.models);
         COUNTS.iter().chain(registered.iter().copied())
     }
 

@@ -295,6 +295,8 @@ pub fn constant_of(m: &Module, op: Op, most: u64) -> Option<(Attr, Type)> {
     match fold(m, op)? {
         Folded::Results(results) => match results[..] {
             [FoldResult::Attr(attr)] if attr != m.ctx.poison_attr() => Some((attr, m.value_type(m.result(op, 0)))),
+            // An operand that stays as it is.
+            [FoldResult::Value(value)] => Some((m.constant(value)?, m.value_type(value))),
             _ => None,
         },
         Folded::InPlace => None,

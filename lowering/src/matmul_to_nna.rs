@@ -104,6 +104,11 @@ pub struct ProductCost {
     pub moved: u64,
 }
 
+/// Whether the machine computes an op, with its operands.
+pub fn computes(m: &Module, op: Op) -> bool {
+    machine_of(m, op, "nna", NnaMachine::of).is_ok_and(|machine| product_cost(m, op, &machine).is_some())
+}
+
 /// Returns what an op costs on a machine; `None` if that does not compute it.
 pub fn product_cost(m: &Module, op: Op, machine: &NnaMachine) -> Option<ProductCost> {
     if !m.is_one_of(op, OPS) {

@@ -11,7 +11,7 @@ use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::rules::CostFn;
 use gradus_ir::{Module, Op, OpArgs, OpDecl};
 use gradus_lowering::matmul_to_nna;
-use gradus_machines::nna::{CallOp, Prepared, ProgramOp, code_of, inst_of};
+use gradus_machines::nna::{CallOp, MatMulOp, Prepared, ProgramOp, code_of, inst_of};
 use gradus_simulators::Binary;
 use gradus_simulators::nna::{self, Statistics};
 use std::collections::BTreeMap;
@@ -31,6 +31,7 @@ pub const TARGET: Target = Target {
             Ok(CostFn::new(move |m, op| product(m, op, machine.as_ref().ok())))
         }),
         ops: || matmul_to_nna::ops().map(|info| info.name).collect(),
+        supports: matmul_to_nna::computes,
         reference: Some(|_| Ok(Price::new(host))),
         groups: &[
             "graph-algebra",
@@ -57,11 +58,12 @@ pub const TARGET: Target = Target {
     ..Target::DEFAULT
 };
 
-/// Returns the cycles of a product by its cheapest program, and of the host, which makes a matrix of an image. A product that the machine does
-/// not compute is one of the host.
+/// Returns the cycles of a product by its cheapest program, and of the host, which makes a matrix of an image. A product whose mapping the
+/// program does not name costs one more, so that it is named. One that the machine does not compute is one of the host.
 fn product(m: &Module, op: Op, machine: Option<&nna::NnaMachine>) -> u64 {
+    let is_named = MatMulOp::cast(m, op).is_some();
     match machine.and_then(|machine| matmul_to_nna::product_cost(m, op, machine)) {
-        Some(cost) => cost.cycles.saturating_add(host(OpCost::Move(cost.moved))),
+        Some(cost) => cost.cycles.saturating_add(host(OpCost::Move(cost.moved))).saturating_add((!is_named).into()),
         None => host(OpCost::of(m, op)),
     }
 }

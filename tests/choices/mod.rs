@@ -6,7 +6,8 @@
 //! | `programs.rs` | the programs |
 //! | `by_rules.rs` | the cheapest program, with each rule applied or not at each op |
 //! | `by_classes.rs` | the cheapest choice of a node per e-class |
-//! | `products.rs` | elementwise products of any shape become convolutions on `npu` |
+//! | `products.rs` | elementwise products of any shape become convolutions where these cost less |
+//! | `machines.rs` | what is chosen for a machine runs on it |
 //!
 //! Neither uses the extractor. The first uses no e-graph and only implementation rules; the second uses everything that
 //! the rules of the target make equal.
@@ -15,6 +16,7 @@
 
 mod by_classes;
 mod by_rules;
+mod machines;
 mod products;
 mod programs;
 use crate::support::reports;

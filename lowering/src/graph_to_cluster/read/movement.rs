@@ -32,12 +32,13 @@ fn shuffle_at(m: &Module, last: Op) -> Option<Shuffle> {
     let is_swap = perm[..] == [0, 2, 1, 3, 4][..perm.len().min(5)] && matches!(perm.len(), 4 | 5);
     let (from, to) = (feature_type(m, x).ok()?, feature_type(m, y).ok()?);
     let (same, extents) = (from == to, from.0);
-    let is_split = parts.len() == perm.len()
+    let is_split = is_swap
+        && parts.len() == perm.len()
         && parts[0] == 1
         && parts[1] * parts[2] == i64::from(extents[2])
         && parts[3..].iter().product::<i64>() == i64::from(extents[0] * extents[1]);
     let is_private = m.has_one_use(transposed) && m.has_one_use(split);
-    (is_swap && same && is_split && is_private).then(|| Shuffle {
+    (same && is_split && is_private).then(|| Shuffle {
         x,
         ops: [first, transpose, last],
         groups: parts[1] as u32,
