@@ -53,7 +53,7 @@ use gradus_ir::{
     Attr, Builder, DType, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Refusal, Tensor, Value,
 };
 use gradus_machines::npu;
-use gradus_networks::graph::QLinearMulOp;
+use gradus_networks::graph::{QLinearConvOp, QLinearMulOp};
 use gradus_simulators::npu::NpuMachine;
 use network::{FeatureId, ProductSide};
 use program::{CompiledNetwork, compile};
@@ -253,7 +253,11 @@ impl Accelerator for NpuLayers {
     }
 
     fn check(&self, m: &Module, op: Op) -> Result<(), Refusal> {
-        match !self.multiplies && QLinearMulOp::cast(m, op).is_some() {
+        let is_product = || match QLinearConvOp::cast(m, op) {
+            Some(conv) => m.constant(conv.w(m)).is_none(),
+            None => QLinearMulOp::cast(m, op).is_some(),
+        };
+        match !self.multiplies && is_product() {
             true => Err("products of two tensors are left out".into()),
             false => read::check(m, op),
         }

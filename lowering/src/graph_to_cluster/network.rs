@@ -40,14 +40,17 @@ pub struct FeatureInfo {
     pub elem: Elem,
     /// The feature of which it is a part.
     pub part_of: Option<ChannelSlice>,
-    /// Where it comes from or goes to. Operands and results are `[channels, rows, cols]` in DDR and in the memories of clusters.
+    /// Where it comes from or goes to. Operands and results are `[channels, rows, cols]` in DDR and in the memories of clusters, unless
+    /// `channels_last`.
     pub role: Role,
+    /// Whether it is a matrix, whose rows are the columns of the feature.
+    pub channels_last: bool,
 }
 
 impl FeatureInfo {
     /// Whether channels are the outermost dimension.
     pub fn is_planar(&self) -> bool {
-        self.role != Role::Inner
+        self.role != Role::Inner && !self.channels_last
     }
 }
 

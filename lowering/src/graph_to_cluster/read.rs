@@ -75,7 +75,8 @@ fn float(args: &OpArgs<'_>, name: &'static str) -> Result<f64, Refusal> {
     args.float(name).ok_or(Refusal::of_attr(name, "no number"))
 }
 
-/// The extents `[rows, cols, channels]` of a tensor of one image, `[1, C, H, W]`, `[1, C, W]` or `[1, C]`, and its element type.
+/// The extents `[rows, cols, channels]` of a tensor of one image, `[1, C, H, W]` or `[1, C, W]`, or of a matrix, whose rows are columns of
+/// the image, and its element type.
 pub fn feature_type(m: &Module, value: Value) -> Result<([u32; 3], Elem), Refusal> {
     let ty = m.value_type(value);
     let elem = m.ctx.dtype(m.ctx.element_type(ty)).and_then(product::elem_of);
@@ -87,13 +88,18 @@ pub fn feature_type(m: &Module, value: Value) -> Result<([u32; 3], Elem), Refusa
     let extents = match *dims {
         [1, c, h, w] => [h, w, c],
         [1, c, w] => [1, w, c],
-        [1, c] => [1, 1, c],
-        [images, _] | [images, _, _] | [images, _, _, _] => {
+        [rows, c] => [1, rows, c],
+        [images, _, _] | [images, _, _, _] => {
             return Err(Refusal::of(value, "a batch of {} images").with([images as usize]));
         }
         _ => return Err(Refusal::of(value, "{} axes").with([dims.len()])),
     };
     Ok((extents.map(|d| d as u32), elem))
+}
+
+/// Whether the channels of a value are the inner dimension of its tensor: it is a matrix of several rows and columns.
+pub fn is_channels_last(m: &Module, value: Value) -> bool {
+    m.ctx.static_shape(m.value_type(value)).is_some_and(|dims| matches!(*dims, [rows, c] if rows > 1 && c > 1))
 }
 
 /// Checks that an op could run on the clusters, whatever the others are.
@@ -147,7 +153,8 @@ impl<'m> Reader<'m> {
     /// Adds the feature of a value.
     pub fn feature(&mut self, value: Value, role: Role) -> Result<FeatureId, Refusal> {
         let (extents, elem) = feature_type(self.m, value)?;
-        Ok(self.new_feature(FeatureInfo { extents, elem, part_of: None, role }))
+        let channels_last = is_channels_last(self.m, value);
+        Ok(self.new_feature(FeatureInfo { extents, elem, part_of: None, role, channels_last }))
     }
 
     fn new_feature(&mut self, info: FeatureInfo) -> FeatureId {
@@ -159,7 +166,9 @@ impl<'m> Reader<'m> {
     fn part(&mut self, part: ChannelSlice, channels: u32) -> FeatureId {
         let whole = &self.net.features[part.whole];
         let extents = [whole.extents[0], whole.extents[1], channels];
-        self.new_feature(FeatureInfo { extents, part_of: Some(part), role: Role::Inner, elem: whole.elem })
+        let channels_last = whole.channels_last;
+        let elem = whole.elem;
+        self.new_feature(FeatureInfo { extents, part_of: Some(part), role: Role::Inner, elem, channels_last })
     }
 
     fn known(&self, value: Value) -> Result<FeatureId, Refusal> {

@@ -42,7 +42,7 @@ struct Draw {
 
 impl Draw {
     fn feature(&mut self, extents: [u32; 3], role: Role) -> FeatureId {
-        self.net.features.push(FeatureInfo { extents, elem: self.elem, part_of: None, role });
+        self.net.features.push(FeatureInfo { extents, elem: self.elem, part_of: None, role, channels_last: false });
         self.net.features.len() - 1
     }
 

@@ -66,7 +66,7 @@ impl Reader<'_> {
         let m = self.m;
         let (x, w, y) = (conv.x(m), conv.w(m), m.result(conv.0, 0));
         let (group, window) = convolution(m, conv.0).map_err(|_| NO_WINDOW)?;
-        let like = self.ordered(x, ChannelOrder::ChannelsFirst)?;
+        let like = self.view_of(x, Some(ChannelOrder::ChannelsFirst))?;
         let (image, result) = (extents(m, x)?, extents(m, y)?);
         if !window.is_pointwise() || conv.b(m).is_some() || image != result || image.get(1) != Some(&group) {
             return Err(Refusal::of(w, "computed weights other than a number for each channel"));

@@ -151,23 +151,26 @@ impl Network {
         layer_cost(&shape, &mut Prices::default(), tiling, Resident { input: false, output: false, sum: true }).alone
     }
 
-    /// Copies features of products of elements whose layouts differ. Returns whether there are any.
+    /// Copies features of products of elements whose layouts differ, or are not the one by force. Returns whether there are any.
     fn match_layouts(&mut self, machine: &NpuMachine, forced: Forced<'_>) -> bool {
         let (mut at, mut is_changed) = (0, false);
         while at < self.layers.len() {
             let features = Network::elementwise_features(&self.layers[at]).unwrap_or_default();
             let layouts: Vec<Layout> = features.iter().map(|&id| self.features[id].layout()).collect();
-            if layouts.iter().all(|layout| *layout == layouts[0]) {
+            let Some(info) = features.first().map(|&id| &self.features[id]) else {
                 at += 1;
                 continue;
-            }
-            let info = &self.features[features[0]];
+            };
             let (width, channels) = (info.width, info.channels);
             // Copies leave the columns alone that pad the last block, and copy channels that exist.
             let padded = |layout: &Layout| channels.next_multiple_of(layout.0[1]);
             let least = layouts[..layouts.len() - 1].iter().map(padded).min().unwrap_or(channels);
             let is_filled = |layout: &Layout| width.is_multiple_of(layout.0[0]) && padded(layout) <= least;
-            let forced = forced(&self.layers[at]);
+            let forced = forced(&self.layers[at]).filter(is_filled);
+            if layouts.iter().all(|layout| *layout == forced.unwrap_or(layouts[0])) {
+                at += 1;
+                continue;
+            }
             let candidates = layouts.iter().copied().chain(forced).filter(is_filled);
             let cost = |layout: &Layout| (forced != Some(*layout), self.conversions(at, &features, *layout, machine));
             let common = layouts.iter().fold(0, |n, layout| gcd(n, layout.0[1]));

@@ -244,10 +244,25 @@ impl<'m> Reader<'m> {
         false
     }
 
-    /// Whether two rows of the feature of a value in an order take at most half of SRAM, so that a layer by tiles of rows is possible.
+    /// Whether tiles of one row of the features of a layer take at most half of SRAM, two of each, so that a layer by tiles of rows is
+    /// possible: two features, or three where no product of other layers reads them.
     fn row_fits(&self, value: Value, order: ChannelOrder) -> bool {
         let extents = self.ordered_extents(value, order).map(|(extents, _)| extents);
-        extents.is_ok_and(|[_, width, channels]| 4 * width * channels <= self.setting.machine.sram_bytes as usize)
+        let features = if order == ChannelOrder::ChannelsLast { 2 } else { 4 };
+        extents.is_ok_and(|[_, width, channels]| {
+            2 * features * width * channels <= self.setting.machine.sram_bytes as usize
+        })
+    }
+
+    /// Whether a value is a batch of pixels that ops read element by element only, so that it may have any rows.
+    fn is_line(&self, value: Value) -> bool {
+        let of_pixels = |shape: &[usize]| shape.len() > 1 && shape[0] > 1 && shape[2..].iter().all(|&n| n == 1);
+        let by_elements = |op: Op| match QLinearConvOp::cast(self.m, op) {
+            Some(conv) => self.m.constant(conv.w(self.m)).is_none(),
+            None => self.m.is_one_of(op, &[QLinearAddOp::INFO, QLinearMulOp::INFO, TableOp::INFO]),
+        };
+        let mut users = self.m.uses(value).filter(|(user, _)| self.ops.contains(user));
+        extents(self.m, value).is_ok_and(|shape| of_pixels(&shape)) && users.all(|(user, _)| by_elements(user))
     }
 
     /// The view of a value that is not constant; operands of the program get an order, the preferred one by default.
@@ -259,8 +274,10 @@ impl<'m> Reader<'m> {
             return Err(Refusal::of(value, "a constant instead of a feature"));
         }
         let order = order.unwrap_or_else(|| self.preferred(value));
-        let is_divided =
-            order == ChannelOrder::ChannelsLast && (!self.reaches_product(value) || !self.row_fits(value, order));
+        let is_divided = match order {
+            ChannelOrder::ChannelsLast => !self.reaches_product(value) || !self.row_fits(value, order),
+            ChannelOrder::ChannelsFirst => self.is_line(value) && !self.row_fits(value, order),
+        };
         self.operand(value, order, is_divided)
     }
 

@@ -1,7 +1,7 @@
 //! Ops that move channels, as parts of features: nothing is copied where a producer can write its part, or a consumer read it.
 
 use super::super::network::{ChannelSlice, FeatureId, FeatureInfo, Layer, Role};
-use super::{NOT_DECLARED, Reader, feature_type};
+use super::{NOT_DECLARED, Reader, feature_type, is_channels_last};
 use crate::operands::integers;
 use gradus_ir::{Module, Op, OpDecl, Refusal, Value};
 use gradus_networks::graph::{ConcatOp, ReshapeOp, SliceOp, TransposeOp};
@@ -31,18 +31,14 @@ fn shuffle_at(m: &Module, last: Op) -> Option<Shuffle> {
     let parts = m.ctx.static_shape(m.value_type(split))?;
     let is_swap = perm[..] == [0, 2, 1, 3, 4][..perm.len().min(5)] && matches!(perm.len(), 4 | 5);
     let (from, to) = (feature_type(m, x).ok()?, feature_type(m, y).ok()?);
-    let (same, extents) = (from == to, from.0);
+    let (same, extents) = (from == to && !is_channels_last(m, x) && !is_channels_last(m, y), from.0);
     let is_split = is_swap
         && parts.len() == perm.len()
         && parts[0] == 1
         && parts[1] * parts[2] == i64::from(extents[2])
         && parts[3..].iter().product::<i64>() == i64::from(extents[0] * extents[1]);
     let is_private = m.has_one_use(transposed) && m.has_one_use(split);
-    (same && is_split && is_private).then(|| Shuffle {
-        x,
-        ops: [first, transpose, last],
-        groups: parts[1] as u32,
-    })
+    (same && is_split && is_private).then(|| Shuffle { x, ops: [first, transpose, last], groups: parts[1] as u32 })
 }
 
 /// Whether an op is one of the three of a channel shuffle.
@@ -184,6 +180,9 @@ impl Reader<'_> {
             return Ok(());
         }
         let (id, from) = (self.known(x)?, feature_type(m, x)?.0);
+        if is_channels_last(m, x) != is_channels_last(m, y) {
+            return Err(Refusal::of(y, OTHER_FEATURE));
+        }
         if from == to {
             self.features.insert(y, id);
             return Ok(());
@@ -207,8 +206,8 @@ impl Reader<'_> {
         }
         let m = self.m;
         let (y, id) = (m.result(op, 0), self.known(shuffle.x)?);
-        let FeatureInfo { extents, elem, .. } = self.net.features[id];
-        let whole = self.new_feature(FeatureInfo { extents, elem, part_of: None, role: Role::Inner });
+        let FeatureInfo { extents, elem, channels_last, .. } = self.net.features[id];
+        let whole = self.new_feature(FeatureInfo { extents, elem, part_of: None, role: Role::Inner, channels_last });
         let group = extents[2] / shuffle.groups;
         let is_private = m.has_one_use(shuffle.x) && !(self.kept)(shuffle.x) && self.can_be_part(id);
         for i in 0..shuffle.groups {

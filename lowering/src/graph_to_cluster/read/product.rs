@@ -113,7 +113,8 @@ impl Reader<'_> {
         self.add_layer(conv.0, conv.x(m), LayerKind::Conv(info), vec![requantize])
     }
 
-    /// Reads a product of a vector with a constant matrix. A vector of a feature is a convolution with a kernel of its extents.
+    /// Reads a product with a constant matrix: a pointwise convolution, whose columns are the rows. One row that is all of a feature is a
+    /// convolution with a kernel of its extents.
     fn matrix(&mut self, op: Op) -> Result<(), Refusal> {
         let m = self.m;
         let args = m.args(op).ok_or(NOT_DECLARED)?;
@@ -133,10 +134,14 @@ impl Reader<'_> {
         let ([height, width, channels], elem) = (self.net.features[input].extents, self.net.features[input].elem);
         let (y, _) = feature_type(m, m.result(op, 0))?;
         let is_vector = y == [1, 1, kernels as u32] && depth == (height * width * channels) as usize;
+        let is_matrix = m.ctx.shape(m.value_type(a)).is_some_and(|dims| dims.len() == 2)
+            && y == [1, width, kernels as u32]
+            && depth == channels as usize;
+        let kernel = if is_matrix { [1, 1] } else { [height, width] };
         if alpha != 1.0 {
             return Err(Refusal::of_attr("alpha", "a factor of the product"));
         }
-        is_vector.then_some(()).ok_or(Refusal::of(a, "a product of several rows"))?;
+        (is_vector || is_matrix).then_some(()).ok_or(Refusal::of(a, "a product of several rows of an image"))?;
         matches!(elem, Elem::F32 | Elem::F16).then_some(()).ok_or(Refusal::of(a, OTHER_ELEMENTS))?;
         (elem_of(weights.dtype()) == Some(elem)).then_some(()).ok_or(Refusal::of(b, OTHER_WEIGHTS))?;
         let bias = match m.operands(op).get(2) {
@@ -153,9 +158,9 @@ impl Reader<'_> {
         } else {
             taps_before_depth(weights.bytes(), size, [1, rows, cols])
         };
-        let taps = (height * width) as usize;
+        let taps = kernel.iter().product::<u32>() as usize;
         let info = ConvInfo {
-            window: WindowInfo { kernel: [height, width], ..POINT },
+            window: WindowInfo { kernel, ..POINT },
             group_in: channels,
             group_out: kernels as u32,
             weights: taps_before_depth(&bytes, size, [kernels, channels as usize, taps]),
