@@ -18,6 +18,7 @@ mod meaning;
 mod mlir_opt_bugs;
 mod nna;
 mod npu;
+mod npu_products;
 mod opt_flags;
 mod plan;
 mod planted;

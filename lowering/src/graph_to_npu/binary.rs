@@ -44,9 +44,12 @@ impl Reader<'_> {
         let values = [a, b];
         let first = [0, 1].into_iter().filter(|&i| is_like(values[i])).max_by_key(|&i| known(self, values[i]));
         let first = first.ok_or("operands of which none has the extents of the result")?;
-        let like = self.view_of(values[first], None)?;
-        views[first] = Some(like.clone());
         let other = values[1 - first];
+        // A vector has the channels of tokens.
+        let is_of_tokens = shape.len() == 3 && extents(m, other).is_ok_and(|of| of.len() == 1 && of[..] == shape[2..]);
+        let order = is_of_tokens.then_some(ChannelOrder::ChannelsLast);
+        let like = self.view_of(values[first], order)?;
+        views[first] = Some(like.clone());
         if m.constant(other).is_none() {
             let view = self.view_like(other, &like);
             views[1 - first] = Some(view.map_err(|refusal| self.blame(&[other, values[first]], refusal))?);

@@ -21,6 +21,8 @@ pub struct ProgramBounds {
     pub constants: u64,
     /// Bytes of constants that are read a second time or more often.
     pub constants_again: u64,
+    /// Bytes of operands and results, each once.
+    pub border: u64,
 }
 
 impl ProgramBounds {
@@ -39,6 +41,7 @@ impl ProgramBounds {
             without_ping_pong: in_turn(machine, program),
             constants: loaded,
             constants_again: loaded - once,
+            border: (inputs - once.min(inputs)) + outputs,
         }
     }
 
@@ -55,6 +58,7 @@ impl ProgramBounds {
         self.without_ping_pong += other.without_ping_pong;
         self.constants += other.constants;
         self.constants_again += other.constants_again;
+        self.border += other.border;
     }
 }
 
