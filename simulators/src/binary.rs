@@ -20,7 +20,7 @@ use std::fmt;
 pub const MAGIC: &[u8; 8] = b"\x89GRADEV\n";
 
 /// The version of the format.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// Largest number of sections.
 pub const MAX_SECTIONS: usize = 64;

@@ -91,7 +91,7 @@ fn records_are_refused_at_their_bytes() {
         bytes[at] = value;
         refusal(&bytes)
     };
-    assert_eq!(changed(16, 17), BinaryError { at: 16, reason: "the length of a record is not a multiple of 4" });
+    assert_eq!(changed(16, 15), BinaryError { at: 28, reason: "an end within a field" });
     assert_eq!(changed(16, 20), BinaryError { at: 16, reason: "a record that ends beyond its block" });
     assert_eq!(changed(16, 4), BinaryError { at: 16, reason: "a record that ends beyond its block" });
     assert_eq!(changed(0, 20).reason, "the length of a record is not that of its fields");
