@@ -41,7 +41,7 @@ fn random_record(rng: &mut Rng) -> Record {
     record
 }
 
-fn random_records(rng: &mut Rng) -> Vec<Vec<Record>> {
+pub fn random_records(rng: &mut Rng) -> Vec<Vec<Record>> {
     (0..rng.range(1, 4)).map(|_| (0..rng.range(0, 8)).map(|_| random_record(rng)).collect()).collect()
 }
 
