@@ -1,5 +1,7 @@
 //! Input files of commands: ONNX models, text, and compiled programs.
 
+#[cfg(feature = "cpu")]
+use super::device_binary;
 use super::inputs::read_inputs;
 #[cfg(feature = "networks")]
 use crate::io;
@@ -106,6 +108,11 @@ pub fn open<'a>(tool: &Tool, matches: &'a ArgMatches, streams: &mut Streams<'_>)
         let artifact = open_compiled(&ctx, file, streams)?;
         let target = target::compiled_for(tool, &ctx, file, artifact.compiled_for(), target)?;
         let m = artifact.read(&ctx).map_err(|d| report(&ctx, &d, streams))?;
+        return Ok(Opened { file, m, target: Some(target), refusals: Refusals::default(), inputs: None });
+    }
+    #[cfg(feature = "cpu")]
+    if device_binary::is_binary(file) {
+        let (m, target) = device_binary::open(tool, &ctx, file, target, streams)?;
         return Ok(Opened { file, m, target: Some(target), refusals: Refusals::default(), inputs: None });
     }
     let mut m = load(&ctx, file, matches, ParseOptions::default(), streams)?;

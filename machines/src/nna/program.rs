@@ -81,9 +81,6 @@ pub struct ProgramOp {
     body: Region,
 }
 
-const MAPPINGS: [Mapping; 3] = [Mapping::Diagonal, Mapping::Dense, Mapping::Scalar];
-const ORDERS: [LoopOrder; 2] = [LoopOrder::KernelOuter, LoopOrder::StepOuter];
-
 /// Reads extents, plan and machine of a program, and places its operands in memory.
 ///
 /// # Errors
@@ -96,11 +93,11 @@ pub(super) fn layout_of(args: &OpArgs<'_>) -> Result<(Layout, NnaMachine), Viola
     let [rows, depth, columns] = extents[..] else { return Err("requires three extents".into()) };
     let zero = args.int("zero").map(|zero| i8::try_from(zero).map_err(|_| "requires a zero point of 8 bits"));
     let plan = ProductPlan {
-        order: ORDERS[int("order").min(1)],
+        order: LoopOrder::ALL[int("order").min(1)],
         resident: int("resident"),
         initial: args.flag("initial"),
         requantize: zero.transpose()?,
-        ..ProductPlan::new(MAPPINGS[int("mapping").min(2)], &machine)
+        ..ProductPlan::new(Mapping::ALL[int("mapping").min(2)], &machine)
     };
     let shape = Shape { rows, depth, columns };
     plan.check(shape, &machine)?;
@@ -139,8 +136,8 @@ pub fn define(
     let int = |n: i64| Some(ctx.int_attr(Type::I64, n));
     set("sym_name", Some(ctx.string_attr(name)));
     set("extents", Some(ctx.i64_array_attr(&[shape.rows, shape.depth, shape.columns].map(|d| d as i64))));
-    set("mapping", int(MAPPINGS.iter().position(|&mapping| mapping == plan.mapping).unwrap_or(0) as i64));
-    set("order", int(ORDERS.iter().position(|&order| order == plan.order).unwrap_or(0) as i64));
+    set("mapping", int(Mapping::ALL.iter().position(|&mapping| mapping == plan.mapping).unwrap_or(0) as i64));
+    set("order", int(LoopOrder::ALL.iter().position(|&order| order == plan.order).unwrap_or(0) as i64));
     set("resident", int(plan.resident as i64));
     set("initial", plan.initial.then_some(Attr::UNIT));
     set("zero", plan.requantize.and_then(|zero| int(i64::from(zero))));

@@ -6,7 +6,7 @@ use gradus_dialects::constraint::{BYTES_OR_RESOURCE, FLAT_SYMBOL, I64, I64_LIST,
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::symbols::SymbolTables;
 use gradus_ir::{
-    AttrKind, AttrText, Builder, DType, Effects, Loc, Module, Op, OpArgs, OpDecl, OpState, Tensor, Traits, Type,
+    AttrKind, AttrText, Builder, DType, Effects, Loc, Module, Op, OpArgs, OpDecl, OpState, Tensor, Traits, Type, Value,
     Violation, op,
 };
 use gradus_simulators::npu::{
@@ -308,17 +308,28 @@ fn callee(m: &Module, op: Op, symbols: &mut SymbolTables) -> Result<Op, Violatio
 
 fn verify_call(m: &Module, op: Op, symbols: &mut SymbolTables) -> Result<(), Violation> {
     let program = ProgramOp(callee(m, op, symbols)?);
-    let len = |name: &str| m.inherent_attr(program.0, name).and_then(|a| m.ctx.as_ints(a)).map_or(0, |list| list.len());
-    let (operands, results) = (len("operands"), len("results"));
-    if (operands, results) != (m.operands(op).len(), m.num_results(op)) {
-        return Err(format!("calls a program of {operands} operands and {results} results").into());
+    let list = |name: &str| m.inherent_attr(program.0, name).and_then(|a| m.ctx.as_ints(a)).unwrap_or_default();
+    let (operands, results) = (list("operands"), list("results"));
+    if (operands.len(), results.len()) != (m.operands(op).len(), m.num_results(op)) {
+        return Err(format!("calls a program of {} operands and {} results", operands.len(), results.len()).into());
     }
+    // The program's own verifier reports places beyond DDR.
+    let ddr = m.inherent_attr(program.0, "ddr_bytes").and_then(|a| m.ctx.as_int(a)).unwrap_or(MAX_DDR);
     let values = m.operands(op).iter().copied().chain(m.results(op));
-    match values.map(|v| m.value_type(v)).find(|&ty| shape_of(&m.ctx, ty).is_none()) {
-        Some(ty) => {
-            Err(format!("requires tensors of bytes with static extents, not '{}'", m.ctx.display_type(ty)).into())
-        }
-        None => Ok(()),
+    values.zip(operands.iter().chain(results.iter())).try_for_each(|(value, &at)| verify_value(m, value, at, ddr))
+}
+
+/// Verifies that a value is a tensor of bytes that ends within DDR.
+fn verify_value(m: &Module, value: Value, at: i64, ddr: i64) -> Result<(), Violation> {
+    let ty = m.value_type(value);
+    let Some((_, shape)) = shape_of(&m.ctx, ty) else {
+        let found = m.ctx.display_type(ty);
+        return Err(format!("requires tensors of bytes with static extents, not '{found}'").into());
+    };
+    let bytes = shape.iter().try_fold(1i64, |bytes, &extent| bytes.checked_mul(i64::try_from(extent).ok()?));
+    match bytes.and_then(|bytes| bytes.checked_add(at)).is_some_and(|end| end <= ddr) {
+        true => Ok(()),
+        false => Err(format!("has '{}' at byte {at}, beyond the {ddr} bytes of DDR", m.ctx.display_type(ty)).into()),
     }
 }
 

@@ -84,7 +84,7 @@ impl ClusterProgram {
         let map = numbers.into_iter().chain(extents).flat_map(u32::to_le_bytes).collect();
         let blocks = self.records.iter().map(|records| encode(records));
         let sections = blocks.chain([self.constants.clone(), map]).collect();
-        Binary { machine: NAME.to_owned(), hash: machine.hash(), sections }
+        Binary { machine: NAME.to_owned(), hash: machine.hash(), types: String::new(), sections }
     }
 
     /// Reads the binary of a program for a machine, which is not trusted. Byte positions of errors are those in the section.

@@ -61,7 +61,7 @@ impl ProgramImage {
         let offsets = self.operands.iter().chain(&self.results).copied();
         let map = numbers.into_iter().chain(offsets).flat_map(u32::to_le_bytes).collect();
         let sections = vec![encode(&self.code), self.constants.clone(), map];
-        Binary { machine: NAME.to_owned(), hash: machine.hash(), sections }
+        Binary { machine: NAME.to_owned(), hash: machine.hash(), types: String::new(), sections }
     }
 
     /// Reads the binary of a program for a machine.

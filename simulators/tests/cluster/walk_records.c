@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HEADER = 40, AFTER_CLUSTERS = 2, STAGES = 6 };
+enum { HEADER = 40, AFTER_CLUSTERS = 3, STAGES = 6 };
 
 struct record { uint32_t length, function; };
 

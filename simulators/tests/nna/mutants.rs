@@ -186,7 +186,7 @@ fn changed_binaries_are_refused_or_safe() {
         if random.below(10) == 0 {
             bytes.truncate(random.below(bytes.len()));
         }
-        let binary = Binary { machine: "nna".into(), hash: 1, sections: vec![bytes] };
+        let binary = Binary { machine: "nna".into(), hash: 1, types: String::new(), sections: vec![bytes] };
         let read = Binary::read(&binary.write()).expect("the form is right");
         let Ok(code) = decode_all(&read.sections[0], machine) else {
             refused += 1;
