@@ -7,11 +7,12 @@ mod summary;
 
 use super::device_binary;
 use super::model::{Opened, load_args, open, open_tables};
-use crate::io::write;
+use crate::io::{report, write};
 use crate::target::{precision_arg, target_args};
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use gradus_ir::{Module, Op, OpDecl, Str, Traits, Type, symbol_name};
+use gradus_machines::code::unpack;
 use gradus_machines::{a64, x64};
 use gradus_networks::addr::{self, StaticAccess};
 use gradus_networks::layout::{AddressTable, PackOp, TiledLayout};
@@ -64,6 +65,7 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
         return write("-", streams, |out| out.write_all(text.as_bytes()));
     }
     let Opened { mut m, target, .. } = open(tool, matches, streams)?;
+    unpack(&mut m).map_err(|d| report(&m.ctx, &[d], streams))?;
     if matches.get_flag("disasm") {
         let text = disassembled(&mut m)?;
         return write("-", streams, |out| out.write_all(text.as_bytes()));

@@ -20,6 +20,8 @@ use gradus_ir::pass::{IrPrinting, Pipeline};
 use gradus_ir::{Context, Module, ParseOptions, Reader, verify};
 #[cfg(feature = "networks")]
 use gradus_lowering::onnx_to_graph::{ImportOptions, Imported, import};
+#[cfg(feature = "cpu")]
+use gradus_machines::code::unpack;
 use gradus_passes::PASSES;
 use gradus_passes::refine_shapes::{ParameterShape, function_named, set_parameter_shapes};
 #[cfg(feature = "cpu")]
@@ -139,7 +141,11 @@ pub fn load(
             parse(ctx, &text(path, streams)?, options, streams)?
         }
         #[cfg(feature = "cpu")]
-        InputFormat::Compiled => open_compiled(ctx, path, streams)?.read(ctx).map_err(|d| report(ctx, &d, streams))?,
+        InputFormat::Compiled => {
+            let mut m = open_compiled(ctx, path, streams)?.read(ctx).map_err(|d| report(ctx, &d, streams))?;
+            unpack(&mut m).map_err(|d| report(ctx, &[d], streams))?;
+            m
+        }
         #[cfg(feature = "networks")]
         InputFormat::Onnx => read_model(ctx, path, matches, streams)?,
         #[cfg(not(feature = "networks"))]

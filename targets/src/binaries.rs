@@ -50,7 +50,7 @@ fn programs<B: MachineBinaries>(m: &Module) -> Result<Vec<DeviceProgram>, Target
     for program in ops_of::<B::Program>(m) {
         let name = name_of(m, program);
         let callee = m.ctx.symbol_attr(&name);
-        // All calls have the same types: programs are made for them.
+        // Other calls may have other extents, of as many elements.
         let Some(&call) = calls.iter().find(|&&call| m.inherent_attr(call, "callee") == Some(callee)) else { continue };
         let types = |values: &mut dyn Iterator<Item = Value>| values.map(|v| m.value_type(v)).collect::<Vec<Type>>();
         let operands = types(&mut m.operands(call).iter().copied());

@@ -137,9 +137,7 @@ impl Device for Clusters {
         };
         let share = |name: &str, value: f64| Statistic { name: name.to_owned(), value: 100.0 * value, unit: "%" };
         let (cycles, clusters) = (sum(&|c| c.cycles).max(1), sum(&|c| c.busy.len() as u64 * c.cycles).max(1));
-        let busy = |f: &dyn Fn(&gradus_simulators::cluster::Busy) -> u64| {
-            sum(&|c| c.busy.iter().map(f).sum()) as f64 / clusters as f64
-        };
+        let busy = |f: &dyn Fn(&cluster::Busy) -> u64| sum(&|c| c.busy.iter().map(f).sum()) as f64 / clusters as f64;
         let conv_weight = |c: &Statistics| c.convolutions.max(1) as f64;
         let weights: f64 = self.counts.iter().map(conv_weight).sum();
         let balance = self.counts.iter().fold(0.0, |sum, c| sum + c.balance * conv_weight(c)) / weights.max(1.0);

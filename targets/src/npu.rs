@@ -1,7 +1,7 @@
 //! `npu`: a multiplier array with two-dimensional SRAM, by its simulator.
 
 use crate::binaries::{MachineBinaries, PROGRAM, binaries};
-use crate::listing::{list, name_of, ops_of};
+use crate::listing::{list, ops_of};
 use crate::npu_picture::draw;
 use crate::simulated::{Device, Simulated, through_memory};
 use crate::{Executable, Statistic, Target, TargetError};
