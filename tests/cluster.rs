@@ -5,8 +5,10 @@ use crate::support::{gradus, lowered, read, root};
 use gradus::Tool;
 use gradus::ir::{Module, OpDecl};
 use gradus::machines::cluster::{Program, ProgramOp};
+use gradus_simulators::cluster::text::assemble;
 use gradus_simulators::cluster::{ClusterProgram, Extent, Record, Simulator};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 fn example(file: &str) -> String {
     root().join("examples").join(file).display().to_string()
@@ -275,4 +277,51 @@ fn the_picture_shows_each_cluster() {
     assert_eq!(output.code, 0, "{}", output.err);
     let text = read(Path::new(&picture));
     assert!(["cluster 0", "cluster 4", "port 4", "DDR", "memory 0"].iter().all(|label| text.contains(label)));
+}
+
+/// A network that is one program runs from its binary alone, on the machine for which it is made and on inputs of its types.
+#[test]
+fn binaries_run_by_themselves() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let to = folder.path().join("digits").display().to_string();
+    let written = gradus(&["compile", &example("digits_cnn.onnx"), "--target", "cluster", "--emit=binary", "-o", &to]);
+    assert_eq!(written.code, 0, "{}", written.err);
+    let binary = format!("{to}/cluster0.bin");
+    let run = |args: &[&str]| gradus(&[&["run", &binary][..], args].concat());
+    let [images, logits] = ["digits_test_images.npy", "digits_cnn_logits.npy"].map(example);
+    let ran = run(&["--input", &images, "--expect", &logits, "--rtol", "0", "--atol", "1e-4", "--stats"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.out.contains("result0: tensor<500x10xf32>") && !ran.out.contains("by reference"), "{}", ran.out);
+    let refused = |args: &[&str], why: &str| {
+        let output = run(args);
+        assert!(output.code != 0 && output.err.contains(why), "{}", output.err);
+    };
+    refused(&["--input", &logits], "input 'arg0' is tensor<1x1x8x8xf32>, but the file holds shape");
+    refused(&["--input", &images, "--machine", &machine(folder.path(), 4)], "a program of another machine");
+    refused(&["--input", &images, "--target", "npu"], "is a program of 'cluster', not of 'npu'");
+    refused(&[], "input");
+}
+
+/// A program in C walks the binaries of networks; its lines are the records that `inspect` lists.
+#[test]
+fn binaries_of_networks_are_walked_by_a_program_in_c() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let program = folder.path().join("walk_records");
+    let source = root().join("simulators/tests/cluster/walk_records.c");
+    let compiled = Command::new("cc").args(["-std=c99", "-o"]).args([&program, &source]).status();
+    assert!(compiled.expect("this test needs a C compiler, 'cc'").success());
+    for model in ["digits_cnn.onnx", "digits_cnn_int8.onnx", "digits_mlp_sparse90.onnx"] {
+        let to = folder.path().join(model).display().to_string();
+        let written = gradus(&["compile", &example(model), "--target", "cluster", "--emit=binary", "-o", &to]);
+        assert_eq!(written.code, 0, "{model}: {}", written.err);
+        for entry in std::fs::read_dir(&to).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            let listed = gradus(&["inspect", &path.display().to_string(), "--disasm"]).out;
+            let records = assemble(&listed[listed.find("cluster 0\n").expect("records")..]).expect("a listing");
+            let walked = Command::new(&program).arg(&path).arg("0").output().expect("it runs");
+            assert!(walked.status.success(), "{model}: {}", String::from_utf8_lossy(&walked.stderr));
+            assert_eq!(assemble(&String::from_utf8_lossy(&walked.stdout)).as_ref(), Ok(&records), "{model}");
+            assert!(records.len() == 5 && records.iter().map(Vec::len).sum::<usize>() > 40, "{model}");
+        }
+    }
 }

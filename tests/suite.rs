@@ -2,6 +2,7 @@
 
 mod a64;
 mod artifact;
+mod binaries;
 mod book;
 mod choices;
 mod cluster;

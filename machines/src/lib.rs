@@ -9,6 +9,7 @@ use std::sync::Arc;
 pub mod a64;
 pub mod a64_ext;
 pub mod cluster;
+pub mod code;
 mod filling;
 pub mod nna;
 pub mod npu;

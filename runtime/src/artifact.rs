@@ -15,7 +15,8 @@
 //!
 //! Numbers are little-endian; checksums are CRC-32. [`Artifact::open`] reads the header only, so that a program for another
 //! target or machine is refused before anything is parsed. The first section is the program as text, in which
-//! `dense_resource<c0>` is a constant whose elements are the second section, and so on. Tables and packed constants are
+//! `dense_resource<c0>` is a constant whose elements are the second section, and so on. Instructions of simulated machines are constants
+//! too: the bytes of their binaries. Tables and packed constants are
 //! thus aligned for vectors and are read from the file on use.
 
 #![allow(unsafe_code)]

@@ -4,6 +4,7 @@ use bytes::Bytes;
 use gradus_ir::{
     Attr, AttrData, Context, DType, Diagnostic, Module, Op, ParseOptions, Tensor, Type, parse_module, verify,
 };
+use gradus_machines::code::pack;
 use std::sync::Arc;
 
 /// A program as text, in which `dense_resource<c0>` is a constant whose elements are the first of `constants`, and so on.
@@ -11,7 +12,7 @@ use std::sync::Arc;
 pub struct StoredProgram {
     /// The program.
     pub text: String,
-    /// The elements of constants of at least 64 bytes.
+    /// The elements of constants of at least 64 bytes, and the instructions of programs.
     pub constants: Vec<Bytes>,
 }
 
@@ -22,8 +23,9 @@ const MIN_BYTES: usize = 64;
 const VALUE: &str = "value";
 
 impl StoredProgram {
-    /// Stores a program. Elements of constants are shared, not copied.
+    /// Stores a program, with instructions of simulated machines as bytes. Elements of constants are shared, not copied.
     pub fn of(mut program: Module) -> StoredProgram {
+        pack(&mut program);
         let mut constants = Vec::new();
         for op in program.ops_under(program.root()) {
             let Some((attr, data)) = constant(&program, op).filter(|(_, data)| data.len() >= MIN_BYTES) else {

@@ -4,13 +4,13 @@
 //! |---|---|
 //! | 8 | [`MAGIC`] |
 //! | 4 | [`VERSION`] |
-//! | 4 | number of sections, at most [`MAX_SECTIONS`] |
+//! | 4 | number of sections with that of types, at most [`MAX_SECTIONS`] |
 //! | 8 | name of the machine, followed by zeros |
 //! | 8 | hash of the machine description |
 //! | 4 | checksum of all bytes from here to the end |
 //! | 4 | zeros |
 //! | 8 per section | length in bytes |
-//! | | the sections, in order, without gaps |
+//! | | the sections, in order, without gaps; the types are the last |
 //!
 //! Numbers are little-endian; the checksum is CRC-32.
 
@@ -20,9 +20,9 @@ use std::fmt;
 pub const MAGIC: &[u8; 8] = b"\x89GRADEV\n";
 
 /// The version of the format.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
-/// Largest number of sections.
+/// Largest number of sections, that of types included.
 pub const MAX_SECTIONS: usize = 64;
 
 const HEADER: usize = 40;
@@ -35,7 +35,9 @@ pub struct Binary {
     pub machine: String,
     /// Hash of the machine description for which the program was compiled.
     pub hash: u64,
-    /// The sections: code first, then constants and whatever the machine needs.
+    /// The type of the program, a function of its operands, as MLIR writes it; empty if it is not known.
+    pub types: String,
+    /// The sections without the types: code first, then constants and whatever the machine needs.
     pub sections: Vec<Vec<u8>>,
 }
 
@@ -60,20 +62,21 @@ impl Binary {
     /// Returns the bytes.
     ///
     /// # Panics
-    /// If the machine's name does not have 1 to 8 bytes, or there are more than [`MAX_SECTIONS`] sections.
+    /// If the machine's name does not have 1 to 8 bytes, or there are [`MAX_SECTIONS`] sections or more.
     pub fn write(&self) -> Vec<u8> {
         let name = self.machine.as_bytes();
-        assert!((1..=8).contains(&name.len()) && self.sections.len() <= MAX_SECTIONS, "not a binary");
-        let mut bytes = Vec::with_capacity(HEADER + self.sections.iter().map(|s| s.len() + 8).sum::<usize>());
+        assert!((1..=8).contains(&name.len()) && self.sections.len() < MAX_SECTIONS, "not a binary");
+        let sections = || self.sections.iter().map(Vec::as_slice).chain([self.types.as_bytes()]);
+        let mut bytes = Vec::with_capacity(HEADER + sections().map(|s| s.len() + 8).sum::<usize>());
         bytes.extend_from_slice(MAGIC);
         bytes.extend_from_slice(&VERSION.to_le_bytes());
-        bytes.extend_from_slice(&(self.sections.len() as u32).to_le_bytes());
+        bytes.extend_from_slice(&(sections().count() as u32).to_le_bytes());
         bytes.extend_from_slice(name);
         bytes.resize(24, 0);
         bytes.extend_from_slice(&self.hash.to_le_bytes());
         bytes.resize(HEADER, 0);
-        self.sections.iter().for_each(|s| bytes.extend_from_slice(&(s.len() as u64).to_le_bytes()));
-        self.sections.iter().for_each(|s| bytes.extend_from_slice(s));
+        sections().for_each(|s| bytes.extend_from_slice(&(s.len() as u64).to_le_bytes()));
+        sections().for_each(|s| bytes.extend_from_slice(s));
         let checksum = crc32fast::hash(&bytes[CHECKED..]);
         bytes[32..36].copy_from_slice(&checksum.to_le_bytes());
         bytes
@@ -94,7 +97,7 @@ impl Binary {
             return fail(8, "another version of the format");
         }
         let count = word(12) as usize;
-        if count > MAX_SECTIONS || bytes.len() < HEADER + 8 * count {
+        if !(1..=MAX_SECTIONS).contains(&count) || bytes.len() < HEADER + 8 * count {
             return fail(12, "a wrong number of sections");
         }
         let end = bytes[16..24].iter().position(|&b| b == 0).unwrap_or(8);
@@ -117,7 +120,9 @@ impl Binary {
         if at != bytes.len() {
             return fail(at, "bytes after the last section");
         }
-        Ok(Binary { machine: name.to_owned(), hash: long(24), sections })
+        let types = String::from_utf8(sections.pop().unwrap_or_default());
+        let Ok(types) = types else { return fail(HEADER + 8 * (count - 1), "types that are no text") };
+        Ok(Binary { machine: name.to_owned(), hash: long(24), types, sections })
     }
 }
 
@@ -127,7 +132,8 @@ mod tests {
 
     #[test]
     fn reads_what_it_writes_and_refuses_each_changed_byte() {
-        let binary = Binary { machine: "npu".into(), hash: 7, sections: vec![vec![1, 2, 3], vec![], vec![9; 100]] };
+        let sections = vec![vec![1, 2, 3], vec![], vec![9; 100]];
+        let binary = Binary { machine: "npu".into(), hash: 7, types: "(i8) -> i8".into(), sections };
         let bytes = binary.write();
         assert_eq!(Binary::read(&bytes), Ok(binary.clone()));
         for at in 0..bytes.len() {

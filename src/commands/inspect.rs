@@ -5,16 +5,17 @@ mod picture;
 mod records;
 mod summary;
 
+use super::device_binary;
 use super::model::{Opened, load_args, open, open_tables};
-use crate::io::{read, write};
-use crate::target::{machine, precision_arg, target_args};
+use crate::io::{report, write};
+use crate::target::{precision_arg, target_args};
 use crate::{Failure, Streams, Subcommand, Tool};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use gradus_ir::{Module, Op, OpDecl, Str, Traits, Type, symbol_name};
+use gradus_machines::code::unpack;
 use gradus_machines::{a64, x64};
 use gradus_networks::addr::{self, StaticAccess};
 use gradus_networks::layout::{AddressTable, PackOp, TiledLayout};
-use std::path::Path;
 
 /// The declaration of the subcommand.
 pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
@@ -40,26 +41,6 @@ fn command(tool: &Tool) -> Command {
         .args(load_args())
 }
 
-/// Describes a binary of a device, if a file is one; with `--disasm` also its instructions.
-fn binary(tool: &Tool, matches: &ArgMatches, file: &str, streams: &mut Streams<'_>) -> Result<Option<String>, Failure> {
-    if Path::new(file).extension().is_none_or(|extension| extension != "bin") {
-        return Ok(None);
-    }
-    let fail = |why: String| Failure::Input(format!("'{file}': {why}"));
-    let bytes = read(file, streams)?;
-    for target in &tool.targets {
-        let Some(device) = target.device else { continue };
-        let machine = match matches.get_flag("disasm") {
-            true => Some(machine(tool, &tool.context(), target, matches, streams)?),
-            false => None,
-        };
-        if let Some(text) = (device.describe)(&bytes, machine.as_ref()).map_err(|why| fail(why.to_string()))? {
-            return Ok(Some(text));
-        }
-    }
-    Err(fail("no target has such a device".to_owned()))
-}
-
 /// Shows the functions of the dialects `x64`, as ops, and `a64`, as assembly text.
 fn disassembled(m: &mut Module) -> Result<String, Failure> {
     let functions = x64::disassemble(m).map_err(|why| Failure::Input(why.message))?;
@@ -75,7 +56,8 @@ fn disassembled(m: &mut Module) -> Result<String, Failure> {
 
 fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(), Failure> {
     let file: &String = matches.get_one("FILE").expect("is required");
-    if let Some(text) = binary(tool, matches, file, streams)? {
+    if device_binary::is_binary(file) {
+        let text = device_binary::describe(tool, matches, file, streams)?;
         return write("-", streams, |out| out.write_all(text.as_bytes()));
     }
     if let Some(tables) = open_tables(tool, matches, streams)? {
@@ -83,6 +65,7 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
         return write("-", streams, |out| out.write_all(text.as_bytes()));
     }
     let Opened { mut m, target, .. } = open(tool, matches, streams)?;
+    unpack(&mut m).map_err(|d| report(&m.ctx, &[d], streams))?;
     if matches.get_flag("disasm") {
         let text = disassembled(&mut m)?;
         return write("-", streams, |out| out.write_all(text.as_bytes()));

@@ -13,6 +13,8 @@ mod comparison;
 #[cfg(feature = "cpu")]
 pub mod compile;
 pub mod completions;
+#[cfg(feature = "cpu")]
+mod device_binary;
 pub mod doc;
 pub mod filecheck;
 #[cfg(feature = "check")]

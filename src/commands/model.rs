@@ -1,5 +1,7 @@
 //! Input files of commands: ONNX models, text, and compiled programs.
 
+#[cfg(feature = "cpu")]
+use super::device_binary;
 use super::inputs::read_inputs;
 #[cfg(feature = "networks")]
 use crate::io;
@@ -18,6 +20,8 @@ use gradus_ir::pass::{IrPrinting, Pipeline};
 use gradus_ir::{Context, Module, ParseOptions, Reader, verify};
 #[cfg(feature = "networks")]
 use gradus_lowering::onnx_to_graph::{ImportOptions, Imported, import};
+#[cfg(feature = "cpu")]
+use gradus_machines::code::unpack;
 use gradus_passes::PASSES;
 use gradus_passes::refine_shapes::{ParameterShape, function_named, set_parameter_shapes};
 #[cfg(feature = "cpu")]
@@ -108,6 +112,11 @@ pub fn open<'a>(tool: &Tool, matches: &'a ArgMatches, streams: &mut Streams<'_>)
         let m = artifact.read(&ctx).map_err(|d| report(&ctx, &d, streams))?;
         return Ok(Opened { file, m, target: Some(target), refusals: Refusals::default(), inputs: None });
     }
+    #[cfg(feature = "cpu")]
+    if device_binary::is_binary(file) {
+        let (m, target) = device_binary::open(tool, &ctx, file, target, streams)?;
+        return Ok(Opened { file, m, target: Some(target), refusals: Refusals::default(), inputs: None });
+    }
     let mut m = load(&ctx, file, matches, ParseOptions::default(), streams)?;
     let inputs = target.map(|_| set_shapes_of_inputs(&mut m, matches, streams)).transpose()?.flatten();
     let refusals = match target {
@@ -132,7 +141,11 @@ pub fn load(
             parse(ctx, &text(path, streams)?, options, streams)?
         }
         #[cfg(feature = "cpu")]
-        InputFormat::Compiled => open_compiled(ctx, path, streams)?.read(ctx).map_err(|d| report(ctx, &d, streams))?,
+        InputFormat::Compiled => {
+            let mut m = open_compiled(ctx, path, streams)?.read(ctx).map_err(|d| report(ctx, &d, streams))?;
+            unpack(&mut m).map_err(|d| report(ctx, &[d], streams))?;
+            m
+        }
         #[cfg(feature = "networks")]
         InputFormat::Onnx => read_model(ctx, path, matches, streams)?,
         #[cfg(not(feature = "networks"))]

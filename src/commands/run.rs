@@ -37,7 +37,7 @@ fn command(tool: &Tool) -> Command {
              --input image=images.npy --output logits=out.npy\n  gradus run model.onnx --input inputs.npz --expect \
              logits.npy --atol 1e-4\n\nAn input whose first dimension is a multiple of a fixed one is run piece by piece.",
         )
-        .arg(Arg::new("FILE").required(true).help("A model (.onnx), a program (.mlir) or a compiled one"))
+        .arg(Arg::new("FILE").required(true).help("A model (.onnx), a program (.mlir), a compiled one, or a binary of a device (.bin)"))
         .arg(pairs("input", "An input, from .npy; NAME= may be left out when there is one; .npz gives all inputs, or the elements of a sequence; \
                      one of another declared type is its attribute"))
         .arg(pairs("output", "Write an output as .npy, a sequence as .npz; NAME= may be left out when there is one"))

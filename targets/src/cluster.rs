@@ -1,20 +1,20 @@
 //! `cluster`: a processor of clusters of cores, by its simulator.
 
+use crate::binaries::{MachineBinaries, PROGRAM, binaries};
 use crate::cluster_picture::draw;
 use crate::cluster_sharing::SHARING;
-use crate::device::{DeviceBinaries, DeviceProgram};
-use crate::listing::{describe, list, name_of, ops_of};
+use crate::listing::{list, name_of, ops_of};
 use crate::simulated::{Device, Simulated, through_memory};
 use crate::{Executable, Precision, Statistic, Target, TargetError};
 use gradus_cost::{CostModel, Machine, NEVER, Pricing, machine_numbers, price};
 use gradus_dialects::op_cost::{Contraction, OpCost};
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{Module, Op, OpArgs, OpDecl};
+use gradus_ir::{Builder, Loc, Module, Op, OpArgs, OpDecl};
 use gradus_lowering::graph_to_cluster;
-use gradus_machines::cluster::{CallOp, Program, ProgramOp};
+use gradus_machines::cluster::{CallOp, NewProgram, Program, ProgramOp};
 use gradus_simulators::Binary;
 use gradus_simulators::cluster::text::disassemble;
-use gradus_simulators::cluster::{ClusterMachine, Statistics};
+use gradus_simulators::cluster::{self, ClusterMachine, Statistics};
 use rustc_hash::FxHashMap;
 
 /// The declaration of the target.
@@ -37,17 +37,7 @@ pub const TARGET: Target = Target {
     load: Some(load),
     listing: Some(listing),
     picture: Some(picture),
-    device: Some(DeviceBinaries {
-        programs,
-        describe: |bytes, machine| {
-            describe(
-                bytes,
-                ("cluster", &["records of cluster", "constants", "operands and results"]),
-                machine,
-                instructions,
-            )
-        },
-    }),
+    device: Some(binaries::<ClusterBinaries>()),
     sharing: Some(SHARING),
     ..Target::DEFAULT
 };
@@ -150,9 +140,7 @@ impl Device for Clusters {
         };
         let share = |name: &str, value: f64| Statistic { name: name.to_owned(), value: 100.0 * value, unit: "%" };
         let (cycles, clusters) = (sum(&|c| c.cycles).max(1), sum(&|c| c.busy.len() as u64 * c.cycles).max(1));
-        let busy = |f: &dyn Fn(&gradus_simulators::cluster::Busy) -> u64| {
-            sum(&|c| c.busy.iter().map(f).sum()) as f64 / clusters as f64
-        };
+        let busy = |f: &dyn Fn(&cluster::Busy) -> u64| sum(&|c| c.busy.iter().map(f).sum()) as f64 / clusters as f64;
         let conv_weight = |c: &Statistics| c.convolutions.max(1) as f64;
         let weights: f64 = self.counts.iter().map(conv_weight).sum();
         let balance = self.counts.iter().fold(0.0, |sum, c| sum + c.balance * conv_weight(c)) / weights.max(1.0);
@@ -187,15 +175,34 @@ fn listing(m: &Module) -> String {
     list(m, ops_of::<ProgramOp>(m))
 }
 
-/// Returns the programs as binaries.
-fn programs(m: &Module) -> Result<Vec<DeviceProgram>, TargetError> {
-    ops_of::<ProgramOp>(m).map(|op| Ok((name_of(m, op), Program::of(m, op)?.to_binary().write()))).collect()
+/// Programs of clusters as binaries.
+struct ClusterBinaries;
+
+/// Reads the program of a binary for a machine.
+fn from_binary(binary: &Binary, machine: &Machine) -> Result<Program, TargetError> {
+    let machine = machine.parameters(ClusterMachine::of)?;
+    Ok(Program::from_binary(binary, &machine).map_err(|error| error.to_string())?)
 }
 
-/// Lists the records of a binary.
-fn instructions(binary: &Binary, machine: &Machine) -> Result<String, TargetError> {
-    let program = Program::from_binary(binary, &machine.parameters(ClusterMachine::of)?);
-    Ok(disassemble(&program.map_err(|error| error.to_string())?.code.records))
+impl MachineBinaries for ClusterBinaries {
+    const NAME: &'static str = cluster::NAME;
+    const SECTIONS: &'static [&'static str] = &["records of cluster", "constants", "operands and results"];
+    type Program = ProgramOp;
+    type Call = CallOp;
+
+    fn binary(m: &Module, program: Op, _: Op) -> Result<Binary, TargetError> {
+        Ok(Program::of(m, program)?.to_binary())
+    }
+
+    fn build(b: &mut Builder<'_>, binary: &Binary, machine: &Machine) -> Result<(), TargetError> {
+        let Program { machine, code } = from_binary(binary, machine)?;
+        NewProgram { name: PROGRAM, machine: &machine, code: &code }.build(b, Loc::UNKNOWN);
+        Ok(())
+    }
+
+    fn disassemble(binary: &Binary, machine: &Machine) -> Result<String, TargetError> {
+        Ok(disassemble(&from_binary(binary, machine)?.code.records))
+    }
 }
 
 /// Draws the first program.

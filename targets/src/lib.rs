@@ -16,6 +16,8 @@
 #[cfg(feature = "cpu")]
 mod a64_ext;
 #[cfg(feature = "networks")]
+mod binaries;
+#[cfg(feature = "networks")]
 mod cluster;
 #[cfg(feature = "networks")]
 mod cluster_picture;
@@ -43,7 +45,7 @@ mod simulated;
 #[cfg(feature = "networks")]
 mod timeline;
 
-pub use device::{DescribeBinary, DeviceBinaries, DeviceProgram};
+pub use device::{DescribeBinary, DeviceBinaries, DeviceProgram, ReadBinary};
 pub use error::TargetError;
 pub use executable::{Executable, InterpretedFunction, OpTimes, Signature, Statistic, Stop, WITH_HOST};
 

@@ -1,7 +1,7 @@
 //! `nna`: an engine for 3x3 convolutions and its processor. Products run on the simulator, other ops on the host by reference.
 
-use crate::device::{DeviceBinaries, DeviceProgram};
-use crate::listing::{describe, name_of, ops_of};
+use crate::binaries::{MachineBinaries, PROGRAM, binaries};
+use crate::listing::{name_of, ops_of};
 use crate::nna_picture::draw;
 use crate::simulated::{Device, Simulated};
 use crate::{Executable, Statistic, Target, TargetError};
@@ -9,25 +9,22 @@ use gradus_cost::{CostModel, Machine, Price, Pricing};
 use gradus_dialects::op_cost::OpCost;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::rules::CostFn;
-use gradus_ir::{Module, Op, OpArgs, OpDecl};
+use gradus_ir::{Builder, Loc, Module, Op, OpArgs, OpDecl, OpState, Value};
 use gradus_lowering::matmul_to_nna;
-use gradus_machines::nna::{CallOp, MatMulOp, Prepared, ProgramOp, code_of, inst_of};
+use gradus_machines::nna::{CallOp, MatMulOp, Prepared, ProgramOp, code_of, define, inst_of};
 use gradus_simulators::Binary;
-use gradus_simulators::nna::{self, Statistics};
+use gradus_simulators::nna::{self, NnaMachine, ProductProgram, Statistics};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-
-/// The name of the target, and of the machine of its binaries.
-const NAME: &str = "nna";
 
 /// The declaration of the target.
 pub const TARGET: Target = Target {
     cost: CostModel {
-        name: NAME,
+        name: nna::NAME,
         doc: "an engine for 3x3 convolutions and its scalar processor; costs in cycles",
-        machine: nna::NnaMachine::DESCRIPTION,
+        machine: NnaMachine::DESCRIPTION,
         cost: Pricing::Machine(|machine| {
-            let machine = machine.parameters(nna::NnaMachine::of);
+            let machine = machine.parameters(NnaMachine::of);
             Ok(CostFn::new(move |m, op| product(m, op, machine.as_ref().ok())))
         }),
         ops: || matmul_to_nna::ops().map(|info| info.name).collect(),
@@ -51,16 +48,13 @@ pub const TARGET: Target = Target {
     load: Some(load),
     listing: Some(listing),
     picture: Some(picture),
-    device: Some(DeviceBinaries {
-        programs,
-        describe: |bytes, machine| describe(bytes, (NAME, &["code"]), machine, instructions),
-    }),
+    device: Some(binaries::<NnaBinaries>()),
     ..Target::DEFAULT
 };
 
 /// Returns the cycles of a product by its cheapest program, and of the host, which makes a matrix of an image. A product whose mapping the
 /// program does not name costs one more, so that it is named. One that the machine does not compute is one of the host.
-fn product(m: &Module, op: Op, machine: Option<&nna::NnaMachine>) -> u64 {
+fn product(m: &Module, op: Op, machine: Option<&NnaMachine>) -> u64 {
     let is_named = MatMulOp::cast(m, op).is_some();
     match machine.and_then(|machine| matmul_to_nna::product_cost(m, op, machine)) {
         Some(cost) => cost.cycles.saturating_add(host(OpCost::Move(cost.moved))).saturating_add((!is_named).into()),
@@ -96,24 +90,50 @@ fn listing(m: &Module) -> String {
     text
 }
 
-/// Returns the programs as binaries.
-fn programs(m: &Module) -> Result<Vec<DeviceProgram>, TargetError> {
-    let one = |op: Op| {
-        let (code, _, machine) = code_of(m, op)?;
-        let sections = vec![nna::encode_all(&code)];
-        Ok((name_of(m, op), Binary { machine: NAME.to_owned(), hash: machine.hash(), sections }.write()))
-    };
-    ops_of::<ProgramOp>(m).map(one).collect()
-}
+/// Programs of the nna as binaries.
+struct NnaBinaries;
 
-/// Lists the instructions of a binary.
-fn instructions(binary: &Binary, machine: &Machine) -> Result<String, TargetError> {
-    let machine = machine.parameters(nna::NnaMachine::of)?;
-    let [code] = &binary.sections[..] else { return Err(TargetError::from("a program has one section")) };
-    if binary.hash != machine.hash() {
-        return Err(TargetError::from("a program of another machine"));
+/// The sections of a binary: those of the program, and the number of operands of each group of its call, a byte each.
+const SECTIONS: [&str; 3] = ["code", "plan", "groups of operands"];
+
+impl MachineBinaries for NnaBinaries {
+    const NAME: &'static str = nna::NAME;
+    const SECTIONS: &'static [&'static str] = &SECTIONS;
+    type Program = ProgramOp;
+    type Call = CallOp;
+
+    fn binary(m: &Module, program: Op, call: Op) -> Result<Binary, TargetError> {
+        let (code, layout, machine) = code_of(m, program)?;
+        let mut binary = ProductProgram { code, layout, cycles: 0 }.to_binary(&machine);
+        let groups = 0..CallOp::INFO.operands.len();
+        binary.sections.push(groups.map(|group| m.operand_group(call, group).len() as u8).collect());
+        Ok(binary)
     }
-    Ok(nna::disassemble(&nna::decode_all(code, &machine)?))
+
+    fn build(b: &mut Builder<'_>, binary: &Binary, machine: &Machine) -> Result<(), TargetError> {
+        let machine = machine.parameters(NnaMachine::of)?;
+        let product = ProductProgram::from_binary(binary, &machine)?;
+        let body = b.module.body();
+        define(b.module, body, PROGRAM, &product, &machine, Loc::UNKNOWN);
+        Ok(())
+    }
+
+    fn add_operands(state: &mut OpState, binary: &Binary, operands: &[Value]) -> Result<(), TargetError> {
+        let [_, _, groups] = &binary.sections[..] else { return Err("not the sections of a product".into()) };
+        let mut rest = operands;
+        for &size in groups {
+            let (group, others) = rest.split_at_checked(size.into()).ok_or("groups of more operands than there are")?;
+            state.operand_group(group);
+            rest = others;
+        }
+        let is_whole = rest.is_empty() && groups.len() == CallOp::INFO.operands.len();
+        if is_whole { Ok(()) } else { Err("groups of other operands than there are".into()) }
+    }
+
+    fn disassemble(binary: &Binary, machine: &Machine) -> Result<String, TargetError> {
+        let product = ProductProgram::from_binary(binary, &machine.parameters(NnaMachine::of)?)?;
+        Ok(nna::disassemble(&product.code))
+    }
 }
 
 /// Draws the first program.

@@ -1,18 +1,18 @@
 //! `npu`: a multiplier array with two-dimensional SRAM, by its simulator.
 
-use crate::device::{DeviceBinaries, DeviceProgram};
-use crate::listing::{describe, list, name_of, ops_of};
+use crate::binaries::{MachineBinaries, PROGRAM, binaries};
+use crate::listing::{list, ops_of};
 use crate::npu_picture::draw;
 use crate::simulated::{Device, Simulated, through_memory};
 use crate::{Executable, Statistic, Target, TargetError};
 use gradus_cost::{CostModel, Machine, NEVER, Pricing, machine_numbers, price};
 use gradus_dialects::op_cost::{Contraction, OpCost};
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{DType, Module, Op, OpArgs, OpDecl};
+use gradus_ir::{Builder, DType, Loc, Module, Op, OpArgs, OpDecl};
 use gradus_lowering::graph_to_npu;
-use gradus_machines::npu::{CallOp, Program, ProgramOp};
+use gradus_machines::npu::{CallOp, NewProgram, Program, ProgramOp};
 use gradus_simulators::Binary;
-use gradus_simulators::npu::{NpuMachine, ProgramBounds, Statistics, Unit, disassemble};
+use gradus_simulators::npu::{self, NpuMachine, ProgramBounds, Statistics, Unit, disassemble};
 use std::collections::BTreeMap;
 
 /// The declaration of the target.
@@ -35,12 +35,7 @@ pub const TARGET: Target = Target {
     load: Some(load),
     listing: Some(listing),
     picture: Some(picture),
-    device: Some(DeviceBinaries {
-        programs,
-        describe: |bytes, machine| {
-            describe(bytes, ("npu", &["code", "constants", "operands and results"]), machine, instructions)
-        },
-    }),
+    device: Some(binaries::<NpuBinaries>()),
     ..Target::DEFAULT
 };
 
@@ -186,15 +181,45 @@ fn listing(m: &Module) -> String {
     list(m, ops_of::<ProgramOp>(m))
 }
 
-/// Returns the programs as binaries.
-fn programs(m: &Module) -> Result<Vec<DeviceProgram>, TargetError> {
-    ops_of::<ProgramOp>(m).map(|op| Ok((name_of(m, op), Program::of(m, op)?.to_binary().write()))).collect()
+/// Programs of the npu as binaries.
+struct NpuBinaries;
+
+/// Reads the program of a binary for a machine.
+fn from_binary(binary: &Binary, machine: &Machine) -> Result<Program, TargetError> {
+    let machine = machine.parameters(NpuMachine::of)?;
+    Ok(Program::from_binary(binary, &machine).map_err(|error| error.to_string())?)
 }
 
-/// Lists the instructions of a binary.
-fn instructions(binary: &Binary, machine: &Machine) -> Result<String, TargetError> {
-    let program = Program::from_binary(binary, &machine.parameters(NpuMachine::of)?);
-    Ok(disassemble(&program.map_err(|error| error.to_string())?.instructions))
+impl MachineBinaries for NpuBinaries {
+    const NAME: &'static str = npu::NAME;
+    const SECTIONS: &'static [&'static str] = &["code", "constants", "operands and results"];
+    type Program = ProgramOp;
+    type Call = CallOp;
+
+    fn binary(m: &Module, program: Op, _: Op) -> Result<Binary, TargetError> {
+        Ok(Program::of(m, program)?.to_binary())
+    }
+
+    fn build(b: &mut Builder<'_>, binary: &Binary, machine: &Machine) -> Result<(), TargetError> {
+        let program = from_binary(binary, machine)?;
+        let offsets = |list: &[usize]| list.iter().map(|&at| at as i64).collect::<Vec<_>>();
+        let new = NewProgram {
+            name: PROGRAM,
+            machine: &program.machine,
+            instructions: &program.instructions,
+            constants: &program.constants,
+            ddr_bytes: program.ddr_bytes as i64,
+            operands: &offsets(&program.operands),
+            results: &offsets(&program.results),
+            bubbles: program.bubbles,
+        };
+        new.build(b, Loc::UNKNOWN);
+        Ok(())
+    }
+
+    fn disassemble(binary: &Binary, machine: &Machine) -> Result<String, TargetError> {
+        Ok(disassemble(&from_binary(binary, machine)?.instructions))
+    }
 }
 
 /// Draws the first program.

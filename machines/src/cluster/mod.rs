@@ -29,7 +29,7 @@ pub use record::{OPS, push, record};
 use gradus_ir::{AttrDecl, Dialect, OpDecl, OpInfo};
 
 const ALL: &[&OpInfo] = &{
-    const OWN: [&OpInfo; 2] = [ProgramOp::INFO, CallOp::INFO];
+    const OWN: [&OpInfo; 3] = [ProgramOp::INFO, CallOp::INFO, record::PackedRecordsOp::INFO];
     let mut all = [CallOp::INFO; OWN.len() + OPS.len()];
     let mut i = 0;
     while i < all.len() {

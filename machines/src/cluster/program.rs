@@ -1,8 +1,9 @@
 //! Programs: `cluster.program`.
 
 use super::fields::{read, to_attr};
-use super::record::{push, record};
+use super::record::{BYTES, push, records_of};
 use super::text::{parse_fields, print_fields};
+use crate::code::bytes_attr;
 use gradus_dialects::constraint::{BYTES_OR_RESOURCE, DICT, I64, SYMBOL_NAME, kind};
 use gradus_ir::{
     Attr, AttrKind, Builder, Context, Directive, Effects, Loc, Module, Op, OpDecl, OpParser, OpPrinter, OpState, Param,
@@ -47,6 +48,7 @@ const EXTENTS: AttrKind = kind("array of pairs of 64-bit integers", |c, a| exten
     directives = &[&MACHINE, &CLUSTERS],
     format = "$sym_name `machine` custom<Machine>($machine) `ddr` $ddr_bytes `operands` $operands `results` $results `constants` $value \
               attr-dict-with-keyword `` custom<Clusters>($clusters)",
+    extensions = &[&BYTES],
     verify = verify_program,
     verify_regions = verify_records
 )]
@@ -167,7 +169,6 @@ impl NewProgram<'_> {
     pub fn build_with(&self, b: &mut Builder<'_>, loc: Loc, record_loc: impl Fn(usize, usize) -> Loc) -> Op {
         let ctx = b.module.ctx.clone();
         let constants = &self.code.constants;
-        let bytes = ctx.tensor_type(&[constants.len() as i64], ctx.int_type(8, gradus_ir::Signedness::Unsigned));
         let mut state = OpState::new(&ctx, ProgramOp::INFO.name, loc);
         let attrs = [
             ("sym_name", ctx.string_attr(self.name)),
@@ -175,7 +176,7 @@ impl NewProgram<'_> {
             ("ddr_bytes", ctx.int_attr(Type::I64, self.code.ddr_bytes.into())),
             ("operands", extents_attr(&ctx, &self.code.operands)),
             ("results", extents_attr(&ctx, &self.code.results)),
-            ("value", ctx.dense_attr(bytes, &Tensor::from_vec(&[constants.len()], constants.clone()))),
+            ("value", bytes_attr(&ctx, &Tensor::from_vec(&[constants.len()], constants.clone()))),
         ];
         attrs.into_iter().for_each(|(name, attr)| state.inherent(&ctx, name, Some(attr)));
         state.regions = self.code.records.len();
@@ -253,7 +254,8 @@ fn header(m: &Module, op: ProgramOp) -> Result<Program, Violation> {
 fn records(m: &Module, op: ProgramOp) -> Result<Vec<Vec<Record>>, Violation> {
     let of_region = |region: &Region| {
         let ops = m.entry(*region).into_iter().flat_map(|block| m.block_ops(block));
-        ops.map(|op| record(m, op)).collect::<Result<_, _>>()
+        let records: Vec<Vec<Record>> = ops.map(|op| records_of(m, op)).collect::<Result<_, _>>()?;
+        Ok(records.concat())
     };
     op.clusters(m).iter().map(of_region).collect()
 }

@@ -2,12 +2,14 @@
 
 use super::fields::{read, to_attr};
 use super::text::{parse_fields, print_fields};
-use gradus_dialects::constraint::DICT;
+use crate::code::{InstructionBytes, bytes_of};
+use gradus_dialects::constraint::{BYTES_OR_RESOURCE, DICT};
 use gradus_ir::{
     Attr, Builder, Directive, Effects, Extension, Loc, Module, Op, OpDecl, OpInfo, OpParser, OpPrinter, OpState, Param,
     ParseResult, Violation, op,
 };
-use gradus_simulators::cluster::{Record, check_fields};
+use gradus_simulators::BinaryError;
+use gradus_simulators::cluster::{Record, check_fields, decode, encode};
 use std::io;
 
 /// The index of an op's function in `gradus_simulators::cluster::FUNCTIONS`.
@@ -104,6 +106,53 @@ records! {
     LrnOp "cluster.lrn" 9
 }
 
+/// Records as bytes, in place of ops: a part of the static data block of the cluster.
+///
+/// ```mlir
+/// cluster.program @wait machine {
+///   clusters = 1, cores = 16, spm = 4194304, reserved = 262144, port = 32, f32_products = 8, f16_products = 64,
+///   int8_products = 128, wide = 128, wide_share = 75, medium = 32, medium_share = 65, narrow_share = 50, task = 300,
+///   ddr_rate = 24, ddr_latency = 250, noc_rate = 32, noc_latency = 60, post = 20, wait = 40, alignment = 32,
+///   slice = 350000
+/// } ddr 0 operands [] results [] constants dense<> : tensor<0xui8>
+/// cluster 0 {
+///   cluster.notify {clusters = 1, event = 0}
+///   cluster.code dense<[16, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0]> : tensor<16xui8>
+/// }
+/// ```
+#[op("cluster.code", effects = Effects::Unknown, parents = &["cluster.program"], format = "$value attr-dict")]
+pub struct PackedRecordsOp {
+    /// Bytes.
+    value: Attribute<BYTES_OR_RESOURCE>,
+}
+
+/// The bytes of records.
+pub(super) const BYTES: InstructionBytes = InstructionBytes {
+    code: PackedRecordsOp::INFO,
+    encode: |m, ops| {
+        let records: Vec<Vec<Record>> = ops.iter().map(|&op| records_of(m, op)).collect::<Result<_, _>>()?;
+        Ok(encode(&records.concat()))
+    },
+    insert: |m, op| {
+        let loc = m.loc(op);
+        for record in records_of(m, op)? {
+            push(&mut Builder::before(m, op), loc, &record);
+        }
+        Ok(())
+    },
+};
+
+/// Returns the records of an op: those of its bytes, or itself.
+pub(super) fn records_of(m: &Module, op: Op) -> Result<Vec<Record>, Violation> {
+    match PackedRecordsOp::cast(m, op) {
+        Some(_) => {
+            let fail = |error: BinaryError| format!("'{}': {error}", m.name_text(op)).into();
+            decode(bytes_of(m, op)?.bytes()).map_err(fail)
+        }
+        None => Ok(vec![record(m, op)?]),
+    }
+}
+
 /// Returns the record of an op whose fields are zero.
 fn blank(info: &'static OpInfo) -> Option<Record> {
     Record::blank(info.extension::<FunctionIndex>()?.0)
@@ -120,7 +169,7 @@ pub fn record(m: &Module, op: Op) -> Result<Record, Violation> {
     Ok(record)
 }
 
-/// Appends a record to a block.
+/// Creates the op of a record.
 pub fn push(b: &mut Builder<'_>, loc: Loc, record: &Record) -> Op {
     let ctx = b.module.ctx.clone();
     let mut state = OpState::new(&ctx, OPS[record.function()].name, loc);

@@ -1,10 +1,12 @@
 //! Instructions as ops. The table is [`gradus_simulators::nna_forms`]; operands are attributes.
 
-use gradus_dialects::constraint::kind;
+use crate::code::bytes_of;
+use gradus_dialects::constraint::{BYTES_OR_RESOURCE, kind};
 use gradus_ir::{
-    Attr, AttrKind, AttrText, Context, Effects, Extension, Loc, Module, Op, OpDecl, OpInfo, OpState, Traits, Type, op,
+    Attr, AttrKind, AttrText, Context, Effects, Extension, Loc, Module, Op, OpDecl, OpInfo, OpState, Traits, Type,
+    Violation, op,
 };
-use gradus_simulators::nna::{FORMS, Form, NnaInst, OperandKind};
+use gradus_simulators::nna::{FORMS, Form, NnaInst, NnaMachine, OperandKind, decode_all};
 
 /// The form of an op.
 struct FormOf(Form);
@@ -64,6 +66,27 @@ macro_rules! declare {
 }
 
 gradus_simulators::nna_forms!(declare);
+
+/// Instructions as bytes, in place of ops: the words of the binary.
+#[op("nna.code", effects = Effects::Unknown, parents = &["nna.program"], format = "$value attr-dict")]
+pub struct PackedInstructionsOp {
+    /// Bytes.
+    value: Attribute<BYTES_OR_RESOURCE>,
+}
+
+/// Returns the instructions of an op: those of its bytes, or itself.
+///
+/// # Errors
+/// The op is not an instruction of the machine.
+pub(super) fn instructions_of(m: &Module, op: Op, machine: &NnaMachine) -> Result<Vec<NnaInst>, Violation> {
+    if PackedInstructionsOp::cast(m, op).is_some() {
+        let fail = |why| format!("'{}': {why}", m.name_text(op)).into();
+        return decode_all(bytes_of(m, op)?.bytes(), machine).map_err(fail);
+    }
+    let inst = inst_of(m, op).ok_or_else(|| format!("'{}' is not an instruction", m.name_text(op)))?;
+    inst.check(machine)?;
+    Ok(vec![inst])
+}
 
 /// Returns the instruction of an op; `None` for other ops.
 pub fn inst_of(m: &Module, op: Op) -> Option<NnaInst> {

@@ -23,7 +23,7 @@ use gradus_ir::rules::RuleGroup;
 use gradus_ir::{Dialect, OpDecl, OpInfo};
 
 const OPS: &[&OpInfo] = &{
-    const OWN: [&OpInfo; 3] = [CallOp::INFO, MatMulOp::INFO, ProgramOp::INFO];
+    const OWN: [&OpInfo; 4] = [CallOp::INFO, MatMulOp::INFO, ProgramOp::INFO, instruction::PackedInstructionsOp::INFO];
     let mut all = [CallOp::INFO; OWN.len() + instruction::OPS.len()];
     let mut i = 0;
     while i < all.len() {

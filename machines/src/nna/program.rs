@@ -1,11 +1,14 @@
 //! `nna.program`.
 
-use super::instruction::{inst_of, op_of};
+use super::instruction::{PackedInstructionsOp, inst_of, instructions_of, op_of};
+use crate::code::InstructionBytes;
 use gradus_dialects::constraint::{I64, I64_LIST, SYMBOL_NAME, UNIT};
 use gradus_ir::{
     Attr, AttrKind, AttrText, Builder, Effects, Loc, Module, Op, OpArgs, OpDecl, OpState, Traits, Type, Violation, op,
 };
-use gradus_simulators::nna::{Layout, LoopOrder, Mapping, NnaInst, NnaMachine, ProductPlan, ProductProgram, Shape};
+use gradus_simulators::nna::{
+    Layout, LoopOrder, Mapping, NnaInst, NnaMachine, ProductPlan, ProductProgram, Shape, encode_all,
+};
 
 /// A keyword that sets a unit attribute.
 const FLAG: AttrKind = AttrKind { text: AttrText::Flag, ..UNIT };
@@ -58,6 +61,7 @@ words!(
     traits = Traits::ISOLATED.and(Traits::SYMBOL).and(Traits::SINGLE_BLOCK),
     effects = Effects::Unknown,
     format = "$sym_name `product` $extents $mapping $order `resident` $resident (`initial` $initial^)? (`zero` $zero^)? `machine` $machine attr-dict-with-keyword $body",
+    extensions = &[&BYTES],
     verify_regions = |m, op| code_of(m, op).map(drop)
 )]
 pub struct ProgramOp {
@@ -81,9 +85,6 @@ pub struct ProgramOp {
     body: Region,
 }
 
-const MAPPINGS: [Mapping; 3] = [Mapping::Diagonal, Mapping::Dense, Mapping::Scalar];
-const ORDERS: [LoopOrder; 2] = [LoopOrder::KernelOuter, LoopOrder::StepOuter];
-
 /// Reads extents, plan and machine of a program, and places its operands in memory.
 ///
 /// # Errors
@@ -96,16 +97,34 @@ pub(super) fn layout_of(args: &OpArgs<'_>) -> Result<(Layout, NnaMachine), Viola
     let [rows, depth, columns] = extents[..] else { return Err("requires three extents".into()) };
     let zero = args.int("zero").map(|zero| i8::try_from(zero).map_err(|_| "requires a zero point of 8 bits"));
     let plan = ProductPlan {
-        order: ORDERS[int("order").min(1)],
+        order: LoopOrder::ALL[int("order").min(1)],
         resident: int("resident"),
         initial: args.flag("initial"),
         requantize: zero.transpose()?,
-        ..ProductPlan::new(MAPPINGS[int("mapping").min(2)], &machine)
+        ..ProductPlan::new(Mapping::ALL[int("mapping").min(2)], &machine)
     };
     let shape = Shape { rows, depth, columns };
     plan.check(shape, &machine)?;
     Ok((Layout::new(shape, plan, &machine)?, machine))
 }
+
+/// The bytes of instructions.
+const BYTES: InstructionBytes = InstructionBytes {
+    code: PackedInstructionsOp::INFO,
+    encode: |m, ops| {
+        let code: Option<Vec<NnaInst>> = ops.iter().map(|&op| inst_of(m, op)).collect();
+        Ok(encode_all(&code.ok_or("has ops that are not instructions")?))
+    },
+    insert: |m, op| {
+        let program = m.parent_op(op).and_then(|program| m.args(program)).ok_or("requires a program")?;
+        let machine = layout_of(&program)?.1;
+        let (ctx, loc) = (m.ctx.clone(), m.loc(op));
+        for inst in instructions_of(m, op, &machine)? {
+            Builder::before(m, op).create(op_of(&ctx, &inst, loc));
+        }
+        Ok(())
+    },
+};
 
 /// Returns the instructions of a program, with layout and machine.
 ///
@@ -116,9 +135,7 @@ pub fn code_of(m: &Module, op: Op) -> Result<(Vec<NnaInst>, Layout, NnaMachine),
     let block = m.entry(ProgramOp(op).body(m)).ok_or("requires instructions")?;
     let mut code = Vec::new();
     for inner in m.block_ops(block) {
-        let inst = inst_of(m, inner).ok_or_else(|| format!("'{}' is not an instruction", m.name_text(inner)))?;
-        inst.check(&machine)?;
-        code.push(inst);
+        code.extend(instructions_of(m, inner, &machine)?);
     }
     Ok((code, layout, machine))
 }
@@ -139,8 +156,8 @@ pub fn define(
     let int = |n: i64| Some(ctx.int_attr(Type::I64, n));
     set("sym_name", Some(ctx.string_attr(name)));
     set("extents", Some(ctx.i64_array_attr(&[shape.rows, shape.depth, shape.columns].map(|d| d as i64))));
-    set("mapping", int(MAPPINGS.iter().position(|&mapping| mapping == plan.mapping).unwrap_or(0) as i64));
-    set("order", int(ORDERS.iter().position(|&order| order == plan.order).unwrap_or(0) as i64));
+    set("mapping", int(Mapping::ALL.iter().position(|&mapping| mapping == plan.mapping).unwrap_or(0) as i64));
+    set("order", int(LoopOrder::ALL.iter().position(|&order| order == plan.order).unwrap_or(0) as i64));
     set("resident", int(plan.resident as i64));
     set("initial", plan.initial.then_some(Attr::UNIT));
     set("zero", plan.requantize.and_then(|zero| int(i64::from(zero))));

@@ -1,11 +1,12 @@
 //! The instructions as ops, and their conversion from and to data.
 
-use gradus_dialects::constraint::{I64_LIST, UNIT, kind};
+use crate::code::{InstructionBytes, bytes_of};
+use gradus_dialects::constraint::{BYTES_OR_RESOURCE, I64_LIST, UNIT, kind};
 use gradus_ir::{
     Attr, AttrKind, AttrText, Block, Builder, Effects, Loc, Module, Op, OpDecl, OpState, Traits, Type, Violation, op,
 };
 use gradus_simulators::npu::{
-    Conv, Feature, Move, NUM_TOKENS, NpuInst, Post, Queue, Residual, Transfer, Unit, Weights,
+    Conv, Feature, Move, NUM_TOKENS, NpuInst, Post, Queue, Residual, Transfer, Unit, Weights, decode, encode,
 };
 
 /// A number without its type in text.
@@ -188,6 +189,29 @@ pub struct WaitOp {
 /// Ends the program when all units are idle.
 #[op("npu.end", traits = Traits::TERMINATOR, effects = Effects::Unknown, format = "attr-dict")]
 pub struct EndOp {}
+
+/// Instructions as bytes, in place of ops: those of the binary.
+#[op("npu.code", effects = Effects::Unknown, parents = &["npu.program"], format = "$value attr-dict")]
+pub struct PackedInstructionsOp {
+    /// Bytes.
+    value: Attribute<BYTES_OR_RESOURCE>,
+}
+
+/// The bytes of instructions.
+pub(super) const BYTES: InstructionBytes = InstructionBytes {
+    code: PackedInstructionsOp::INFO,
+    encode: |m, ops| {
+        let code: Vec<Vec<NpuInst>> = ops.iter().map(|&op| instructions_of(m, op)).collect::<Result<_, _>>()?;
+        Ok(encode(&code.concat()))
+    },
+    insert: |m, op| {
+        let loc = m.loc(op);
+        for inst in instructions_of(m, op)? {
+            push(&mut Builder::before(m, op), loc, &inst);
+        }
+        Ok(())
+    },
+};
 
 fn verify(m: &Module, op: Op) -> Result<(), Violation> {
     instruction(m, op).map(drop)
@@ -450,7 +474,7 @@ impl OpFieldWriter<'_> {
     }
 }
 
-/// Appends an instruction to a block.
+/// Creates the op of an instruction.
 pub fn push(b: &mut Builder<'_>, loc: Loc, inst: &NpuInst) -> Op {
     let name = match inst {
         NpuInst::Load(_) => LoadOp::INFO.name,
@@ -484,10 +508,23 @@ pub fn push(b: &mut Builder<'_>, loc: Loc, inst: &NpuInst) -> Op {
     b.create(state)
 }
 
-/// Returns the instructions of a block.
+/// Returns the instructions of an op: those of its bytes, or itself.
+fn instructions_of(m: &Module, op: Op) -> Result<Vec<NpuInst>, Violation> {
+    match PackedInstructionsOp::cast(m, op) {
+        Some(_) => decode(bytes_of(m, op)?.bytes()).map_err(|error| error.to_string().into()),
+        None => Ok(vec![instruction(m, op)?]),
+    }
+}
+
+/// Returns the instructions of a block, each with its op.
 ///
 /// # Errors
 /// The first op that is not a valid instruction, with the reason.
-pub(super) fn instructions(m: &Module, block: Block) -> Result<Vec<NpuInst>, (Op, Violation)> {
-    m.block_ops(block).map(|op| instruction(m, op).map_err(|why| (op, why))).collect()
+pub(super) fn instructions(m: &Module, block: Block) -> Result<Vec<(Op, NpuInst)>, (Op, Violation)> {
+    let mut all = Vec::new();
+    for op in m.block_ops(block) {
+        let code = instructions_of(m, op).map_err(|why| (op, why))?;
+        all.extend(code.into_iter().map(|inst| (op, inst)));
+    }
+    Ok(all)
 }

@@ -33,6 +33,7 @@ pub const DIALECT: Dialect = Dialect {
         instruction::SignalOp::INFO,
         instruction::WaitOp::INFO,
         instruction::EndOp::INFO,
+        instruction::PackedInstructionsOp::INFO,
         ProgramOp::INFO,
         CallOp::INFO,
     ],

@@ -1,12 +1,13 @@
 //! Programs and calls: `npu.program`, `npu.call`.
 
-use super::instruction::{instructions, push};
+use super::instruction::{BYTES, instructions, push};
+use crate::code::bytes_attr;
 use crate::filling::run_filled;
 use gradus_dialects::constraint::{BYTES_OR_RESOURCE, FLAT_SYMBOL, I64, I64_LIST, SYMBOL_NAME, TENSOR};
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::symbols::SymbolTables;
 use gradus_ir::{
-    AttrKind, AttrText, Builder, DType, Effects, Loc, Module, Op, OpArgs, OpDecl, OpState, Tensor, Traits, Type,
+    AttrKind, AttrText, Builder, DType, Effects, Loc, Module, Op, OpArgs, OpDecl, OpState, Tensor, Traits, Type, Value,
     Violation, op,
 };
 use gradus_simulators::npu::{
@@ -34,6 +35,7 @@ const MACHINE: AttrKind = AttrKind { text: AttrText::Ints(Type::I64), ..I64_LIST
     traits = Traits::ISOLATED.and(Traits::SYMBOL).and(Traits::SINGLE_BLOCK),
     effects = Effects::Unknown,
     format = "$sym_name `machine` $machine `ddr` $ddr_bytes `operands` $operands `results` $results (`bubbles` $bubbles^)? `constants` $value attr-dict-with-keyword $body",
+    extensions = &[&BYTES],
     verify = verify_program,
     verify_regions = verify_instructions
 )]
@@ -112,7 +114,7 @@ impl Program {
         let block = m.entry(this.body(m)).ok_or("has no instructions")?;
         Ok(Program {
             machine,
-            instructions: instructions(m, block).map_err(|(_, why)| why)?,
+            instructions: instructions(m, block).map_err(|(_, why)| why)?.into_iter().map(|(_, inst)| inst).collect(),
             constants: constants.ok_or("has constants that are not available")?,
             ddr_bytes,
             operands: offsets("operands"),
@@ -229,7 +231,6 @@ impl NewProgram<'_> {
         let ctx = b.module.ctx.clone();
         let mut machine = self.machine.clone();
         let numbers: Vec<i64> = machine.parameters().into_iter().map(|(_, n)| i64::from(*n)).collect();
-        let bytes = ctx.tensor_type(&[self.constants.len() as i64], ctx.int_type(8, gradus_ir::Signedness::Unsigned));
         let mut state = OpState::new(&ctx, ProgramOp::INFO.name, loc);
         let attrs = [
             ("sym_name", ctx.string_attr(self.name)),
@@ -237,7 +238,7 @@ impl NewProgram<'_> {
             ("ddr_bytes", ctx.int_attr(Type::I64, self.ddr_bytes)),
             ("operands", ctx.i64_array_attr(self.operands)),
             ("results", ctx.i64_array_attr(self.results)),
-            ("value", ctx.dense_attr(bytes, self.constants)),
+            ("value", bytes_attr(&ctx, self.constants)),
         ];
         attrs.into_iter().for_each(|(name, attr)| state.inherent(&ctx, name, Some(attr)));
         if self.bubbles > 0 {
@@ -293,8 +294,8 @@ fn verify_instructions(m: &Module, op: Op) -> Result<(), Violation> {
     let (machine, _) = header(m, this)?;
     let Some(block) = m.entry(this.body(m)) else { return Err("has no instructions".into()) };
     let list = instructions(m, block).map_err(|(at, why)| format!("'{}': {why}", m.name_text(at)))?;
-    for (op, inst) in m.block_ops(block).zip(&list) {
-        check(&machine, inst).map_err(|rule| format!("'{}' violates a rule: {rule}", m.name_text(op)))?;
+    for (op, inst) in list {
+        check(&machine, &inst).map_err(|rule| format!("'{}' violates a rule: {rule}", m.name_text(op)))?;
     }
     Ok(())
 }
@@ -308,17 +309,28 @@ fn callee(m: &Module, op: Op, symbols: &mut SymbolTables) -> Result<Op, Violatio
 
 fn verify_call(m: &Module, op: Op, symbols: &mut SymbolTables) -> Result<(), Violation> {
     let program = ProgramOp(callee(m, op, symbols)?);
-    let len = |name: &str| m.inherent_attr(program.0, name).and_then(|a| m.ctx.as_ints(a)).map_or(0, |list| list.len());
-    let (operands, results) = (len("operands"), len("results"));
-    if (operands, results) != (m.operands(op).len(), m.num_results(op)) {
-        return Err(format!("calls a program of {operands} operands and {results} results").into());
+    let list = |name: &str| m.inherent_attr(program.0, name).and_then(|a| m.ctx.as_ints(a)).unwrap_or_default();
+    let (operands, results) = (list("operands"), list("results"));
+    if (operands.len(), results.len()) != (m.operands(op).len(), m.num_results(op)) {
+        return Err(format!("calls a program of {} operands and {} results", operands.len(), results.len()).into());
     }
+    // The program's own verifier reports places beyond DDR.
+    let ddr = m.inherent_attr(program.0, "ddr_bytes").and_then(|a| m.ctx.as_int(a)).unwrap_or(MAX_DDR);
     let values = m.operands(op).iter().copied().chain(m.results(op));
-    match values.map(|v| m.value_type(v)).find(|&ty| shape_of(&m.ctx, ty).is_none()) {
-        Some(ty) => {
-            Err(format!("requires tensors of bytes with static extents, not '{}'", m.ctx.display_type(ty)).into())
-        }
-        None => Ok(()),
+    values.zip(operands.iter().chain(results.iter())).try_for_each(|(value, &at)| verify_value(m, value, at, ddr))
+}
+
+/// Verifies that a value is a tensor of bytes that ends within DDR.
+fn verify_value(m: &Module, value: Value, at: i64, ddr: i64) -> Result<(), Violation> {
+    let ty = m.value_type(value);
+    let Some((_, shape)) = shape_of(&m.ctx, ty) else {
+        let found = m.ctx.display_type(ty);
+        return Err(format!("requires tensors of bytes with static extents, not '{found}'").into());
+    };
+    let bytes = shape.iter().try_fold(1i64, |bytes, &extent| bytes.checked_mul(i64::try_from(extent).ok()?));
+    match bytes.and_then(|bytes| bytes.checked_add(at)).is_some_and(|end| end <= ddr) {
+        true => Ok(()),
+        false => Err(format!("has '{}' at byte {at}, beyond the {ddr} bytes of DDR", m.ctx.display_type(ty)).into()),
     }
 }
 

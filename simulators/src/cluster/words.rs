@@ -4,33 +4,39 @@
 //!
 //! | bytes | contents |
 //! |---|---|
-//! | 4 | length of the record in bytes, this number included; a multiple of 4 |
+//! | 4 | length of the record in bytes, this number included |
 //! | 4 | id of the function: its index in [`FUNCTIONS`](super::FUNCTIONS), plus 1 |
-//! | | the fields in the order of their declaration |
-//! | 0 to 3 | zeros |
+//! | | the fields in the order of their declaration: the argument of the function |
 //!
-//! Numbers and floats are little-endian. A word, a flag, and the presence of an optional value or of another element of a list take a byte.
+//! Each field takes 4 bytes, little-endian: numbers, floats, words, flags, and the presence of an optional value or of another element of
+//! a list. So the argument is a struct of C, and a device walks the block by lengths.
+//!
+//! A loader relocates a block once: an id stands for the address of its function, and bytes of DDR are relative to the first byte of the
+//! program's DDR. These are the field `transfer.from.offset` of `fetch`, byte 0 of the argument, and the field `transfer.to.offset` of
+//! `store`, byte 12. All other places are bytes of a cluster's own memory, which begins at 0.
 
 use super::{ClusterMachine, ClusterProgram, Extent, MAX_CLUSTERS, Record};
 use crate::fields::bytes::{FieldReader, FieldWriter};
 use crate::{Binary, BinaryError};
 
+/// Number of bytes of a field.
+const WORD: usize = 4;
+
 /// Bytes of length and function id.
-const HEADER: usize = 8;
+const HEADER: usize = 2 * WORD;
 
 /// Returns the static data block of a cluster.
 pub fn encode(records: &[Record]) -> Vec<u8> {
-    let mut writer = FieldWriter::default();
+    let mut writer = FieldWriter { bytes: Vec::new(), word: WORD };
     for record in records {
-        let start = writer.0.len();
-        writer.0.extend_from_slice(&[0; 4]);
-        writer.0.extend_from_slice(&(record.function() as u32 + 1).to_le_bytes());
+        let start = writer.bytes.len();
+        writer.bytes.extend_from_slice(&[0; 4]);
+        writer.bytes.extend_from_slice(&(record.function() as u32 + 1).to_le_bytes());
         let Ok(()) = { *record }.visit_fields(&mut writer);
-        writer.0.resize(writer.0.len().next_multiple_of(4), 0);
-        let length = (writer.0.len() - start) as u32;
-        writer.0[start..start + 4].copy_from_slice(&length.to_le_bytes());
+        let length = (writer.bytes.len() - start) as u32;
+        writer.bytes[start..start + 4].copy_from_slice(&length.to_le_bytes());
     }
-    writer.0
+    writer.bytes
 }
 
 /// Reads a static data block, which is not trusted. Fields have a value of their type, which the simulator checks further.
@@ -50,21 +56,17 @@ pub fn decode(bytes: &[u8]) -> Result<Vec<Record>, BinaryError> {
 /// Reads the record at byte `at`; returns it with its length.
 fn decode_record(bytes: &[u8], at: usize) -> Result<(Record, usize), BinaryError> {
     let fail = |at, reason| Err(BinaryError { at, reason });
-    let mut header = FieldReader { bytes, at };
+    let mut header = FieldReader { bytes, at, word: WORD };
     let (length, id) = (header.take(4)? as usize, header.take(4)? as usize);
-    if !length.is_multiple_of(4) {
-        return fail(at, "the length of a record is not a multiple of 4");
-    }
     let Some(end) = at.checked_add(length).filter(|&end| length >= HEADER && end <= bytes.len()) else {
         return fail(at, "a record that ends beyond its block");
     };
     let Some(mut record) = id.checked_sub(1).and_then(Record::blank) else {
         return fail(at + 4, "an unknown function");
     };
-    let mut reader = FieldReader { bytes: &bytes[..end], at: at + HEADER };
+    let mut reader = FieldReader { bytes: &bytes[..end], at: at + HEADER, word: WORD };
     record.visit_fields(&mut reader)?;
-    let rest = &bytes[reader.at..end];
-    if rest.len() > 3 || rest.iter().any(|&b| b != 0) {
+    if reader.at != end {
         return fail(reader.at, "the length of a record is not that of its fields");
     }
     Ok((record, length))
@@ -82,7 +84,7 @@ impl ClusterProgram {
         let map = numbers.into_iter().chain(extents).flat_map(u32::to_le_bytes).collect();
         let blocks = self.records.iter().map(|records| encode(records));
         let sections = blocks.chain([self.constants.clone(), map]).collect();
-        Binary { machine: NAME.to_owned(), hash: machine.hash(), sections }
+        Binary { machine: NAME.to_owned(), hash: machine.hash(), types: String::new(), sections }
     }
 
     /// Reads the binary of a program for a machine, which is not trusted. Byte positions of errors are those in the section.
@@ -133,7 +135,7 @@ impl ClusterProgram {
 
 /// Reads bytes of DDR, operands and results.
 fn decode_map(map: &[u8]) -> Result<(u32, Vec<Extent>, Vec<Extent>), BinaryError> {
-    let mut reader = FieldReader { bytes: map, at: 0 };
+    let mut reader = FieldReader { bytes: map, at: 0, word: WORD };
     let (ddr_bytes, operands) = (reader.take(4)? as u32, reader.take(4)? as usize);
     let (extents, rest) = map[8..].as_chunks::<8>();
     if !rest.is_empty() || extents.len() < operands {

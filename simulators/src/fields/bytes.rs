@@ -1,27 +1,38 @@
-//! Fields as bytes: numbers and floats little-endian; words, flags and the presence of an optional value take a byte.
+//! Fields as bytes: numbers and floats little-endian; words, flags and the presence of an optional value are numbers of as many bytes as
+//! the machine says.
 
 use super::{GroupKind, Visitor};
 use crate::BinaryError;
 
 /// Appends fields to bytes.
-#[derive(Default)]
-pub struct FieldWriter(pub Vec<u8>);
+pub struct FieldWriter {
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// Number of bytes of a word, a flag, and the presence of a value, at most 8.
+    pub word: usize,
+}
+
+impl FieldWriter {
+    fn append(&mut self, value: i64, n: usize) {
+        self.bytes.extend_from_slice(&value.to_le_bytes()[..n]);
+    }
+}
 
 impl Visitor for FieldWriter {
     type Error = std::convert::Infallible;
 
     fn number(&mut self, _: &'static str, bytes: usize, _: [i64; 2], value: i64) -> Result<i64, Self::Error> {
-        self.0.extend_from_slice(&value.to_le_bytes()[..bytes]);
+        self.append(value, bytes);
         Ok(value)
     }
 
     fn word(&mut self, _: &'static str, _: &[&'static str], index: usize) -> Result<usize, Self::Error> {
-        self.0.push(index as u8);
+        self.append(index as i64, self.word);
         Ok(index)
     }
 
     fn present(&mut self, _: &'static str, present: bool) -> Result<bool, Self::Error> {
-        self.0.push(present.into());
+        self.append(present.into(), self.word);
         Ok(present)
     }
 
@@ -40,6 +51,8 @@ pub struct FieldReader<'a> {
     pub bytes: &'a [u8],
     /// The next byte.
     pub at: usize,
+    /// Number of bytes of a word, as the writer's.
+    pub word: usize,
 }
 
 impl FieldReader<'_> {
@@ -56,8 +69,8 @@ impl FieldReader<'_> {
 
     fn choice(&mut self, count: usize) -> Result<usize, BinaryError> {
         let at = self.at;
-        let index = self.take(1)? as usize;
-        if index < count { Ok(index) } else { Err(BinaryError { at, reason: "a value that its field does not have" }) }
+        let index = usize::try_from(self.take(self.word)?).ok().filter(|&index| index < count);
+        index.ok_or(BinaryError { at, reason: "a value that its field does not have" })
     }
 }
 

@@ -5,12 +5,14 @@
 //! | `machine.rs` | parameters |
 //! | `forms.rs` | the instruction forms, a row each |
 //! | `instruction.rs`, `words.rs`, `text.rs` | instructions as data, as words and as text |
+//! | `binary.rs` | programs as binaries |
 //! | `hazard.rs` | the table of hazards |
 //! | `timing.rs` | the cycle model |
 //! | `code.rs`, `schedule.rs` | construction of programs: loops, and list scheduling for the two slots |
 //! | `product/` | programs of matrix products |
 //! | `memory.rs`, `engine.rs`, `simulate.rs` | execution |
 
+mod binary;
 mod code;
 mod engine;
 mod forms;
@@ -35,3 +37,6 @@ pub use simulate::{Conditions, Fault, Span, Statistics, observe, requantize, sim
 pub use text::{assemble, disassemble};
 pub use timing::{Issue, Timing, Wait};
 pub use words::Words;
+
+/// The name of the machine in binaries.
+pub const NAME: &str = "nna";

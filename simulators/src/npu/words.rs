@@ -5,14 +5,17 @@ use super::{NpuInst, NpuMachine};
 use crate::fields::bytes::{FieldReader, FieldWriter};
 use crate::{Binary, BinaryError};
 
+/// Number of bytes of a word.
+const WORD: usize = 1;
+
 /// Returns the bytes of a program.
 pub fn encode(program: &[NpuInst]) -> Vec<u8> {
-    let mut writer = FieldWriter(Vec::new());
+    let mut writer = FieldWriter { bytes: Vec::new(), word: WORD };
     for inst in program {
-        writer.0.push(inst.opcode() as u8);
+        writer.bytes.push(inst.opcode() as u8);
         let Ok(()) = { *inst }.visit_fields(&mut writer);
     }
-    writer.0
+    writer.bytes
 }
 
 /// Reads a program, which is not trusted. Fields have a value of their type, which the simulator checks further.
@@ -20,7 +23,7 @@ pub fn encode(program: &[NpuInst]) -> Vec<u8> {
 /// # Errors
 /// An unknown opcode or word, and an end within an instruction.
 pub fn decode(bytes: &[u8]) -> Result<Vec<NpuInst>, BinaryError> {
-    let mut reader = FieldReader { bytes, at: 0 };
+    let mut reader = FieldReader { bytes, at: 0, word: WORD };
     let mut program = Vec::new();
     while reader.at < bytes.len() {
         let opcode = usize::from(bytes[reader.at]);
@@ -58,7 +61,7 @@ impl ProgramImage {
         let offsets = self.operands.iter().chain(&self.results).copied();
         let map = numbers.into_iter().chain(offsets).flat_map(u32::to_le_bytes).collect();
         let sections = vec![encode(&self.code), self.constants.clone(), map];
-        Binary { machine: NAME.to_owned(), hash: machine.hash(), sections }
+        Binary { machine: NAME.to_owned(), hash: machine.hash(), types: String::new(), sections }
     }
 
     /// Reads the binary of a program for a machine.

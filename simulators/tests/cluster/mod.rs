@@ -13,3 +13,4 @@ mod random;
 mod speed;
 mod timing;
 mod values;
+mod walk;

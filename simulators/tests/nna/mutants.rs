@@ -5,7 +5,7 @@ use super::{Operands, Random, count};
 use gradus_simulators::Binary;
 use gradus_simulators::nna::{
     Conditions, FaultKind, Form, Interlock, LoopOrder, Mapping, NUM_REGISTERS, NnaInst, NnaMachine, OperandKind,
-    ProductPlan, ProductProgram, Shape, decode_all, encode_all, simulate,
+    ProductPlan, ProductProgram, Shape, decode_all, simulate,
 };
 use std::collections::BTreeMap;
 
@@ -178,7 +178,10 @@ fn changed_binaries_are_refused_or_safe() {
     let (mut refused, mut rejected, mut ended) = (0, 0, 0);
     for _ in 0..count("NNA_BINARIES", 4000) {
         let (product, machine, operands) = &subjects[random.below(subjects.len())];
-        let mut bytes = encode_all(&product.code);
+        let mut binary = product.to_binary(machine);
+        let read = ProductProgram::from_binary(&binary, machine).expect("a program");
+        assert!(read.code == product.code && read.to_binary(machine) == binary);
+        let bytes = &mut binary.sections[0];
         for _ in 0..1 + random.below(4) {
             let at = random.below(bytes.len());
             bytes[at] ^= 1 << random.below(8);
@@ -186,9 +189,8 @@ fn changed_binaries_are_refused_or_safe() {
         if random.below(10) == 0 {
             bytes.truncate(random.below(bytes.len()));
         }
-        let binary = Binary { machine: "nna".into(), hash: 1, sections: vec![bytes] };
         let read = Binary::read(&binary.write()).expect("the form is right");
-        let Ok(code) = decode_all(&read.sections[0], machine) else {
+        let Ok(ProductProgram { code, .. }) = ProductProgram::from_binary(&read, machine) else {
             refused += 1;
             continue;
         };

@@ -45,6 +45,11 @@ pub enum Mapping {
     Scalar,
 }
 
+impl Mapping {
+    /// All mappings, in the order of their numbers.
+    pub const ALL: [Mapping; 3] = [Mapping::Diagonal, Mapping::Dense, Mapping::Scalar];
+}
+
 /// The order of the loops over kernels, groups of nine taps, and steps of patches.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum LoopOrder {
@@ -52,6 +57,11 @@ pub enum LoopOrder {
     KernelOuter,
     /// Steps, groups, kernels: features are written once and stay in both feature RAMs, weights once for these steps.
     StepOuter,
+}
+
+impl LoopOrder {
+    /// All orders, in the order of their numbers.
+    pub const ALL: [LoopOrder; 2] = [LoopOrder::KernelOuter, LoopOrder::StepOuter];
 }
 
 /// The choices of a program.

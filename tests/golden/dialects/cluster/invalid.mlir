@@ -271,3 +271,11 @@ func.func @f(%a: tensor<8xi8>) {
   %0 = cluster.call @f(%a) : (tensor<8xi8>) -> tensor<8xi8>
   return
 }
+
+// -----
+
+// expected-error@+1 {{'cluster.program' op 'cluster.code': byte 20: an unknown function}}
+cluster.program @bytes machine {clusters = 1, cores = 16, spm = 4194304, reserved = 262144, port = 32, f32_products = 8, f16_products = 64, int8_products = 128, wide = 128, wide_share = 75, medium = 32, medium_share = 65, narrow_share = 50, task = 300, ddr_rate = 24, ddr_latency = 250, noc_rate = 32, noc_latency = 60, post = 20, wait = 40, alignment = 32, slice = 350000} ddr 64 operands [] results [] constants dense<> : tensor<0xui8>
+cluster 0 {
+  cluster.code dense<[16, 0, 0, 0, 4, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 16, 0, 0, 0, 11, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0]> : tensor<32xui8>
+}
