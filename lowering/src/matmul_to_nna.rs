@@ -57,7 +57,7 @@ have none. Requantization runs on the machine.
 
 A batch of left matrices is one product with more rows if the right matrix is the same for all; otherwise each product of the batch is a call
 of the same program. A vector is a matrix of one row or column. A reduction of more than 131,071 is divided among programs, whose sums the
-host adds.
+host adds; the product of each row is a call then, where that takes fewer cycles.
 
 A convolution becomes a product of its filters and the image as a matrix of patches, which the host makes by padding, slices and a
 concatenation. Groups, and so depthwise convolutions, become products of some groups each, by cycles: the filters of a product are rows

@@ -6,7 +6,7 @@ use crate::operands::{IntegerContraction, extents};
 use gradus_ir::{Module, Refusal, Tensor, Value};
 use gradus_reference_kernels::expand;
 use gradus_reference_kernels::shape::broadcast_shapes;
-use gradus_simulators::nna::{Mapping, Shape};
+use gradus_simulators::nna::{MAX_DEPTH, Mapping, Shape};
 
 /// Most products of a batch, each of which is a call.
 const MAX_CALLS: usize = 256;
@@ -178,9 +178,9 @@ pub(super) fn matrices(
     }
     let result = m.ctx.static_shape(m.value_type(y)).ok_or(Refusal::of(y, "an unknown extent"))?;
     let initial = sides.iter().any(|side| !is_symmetric(m, side.value, side.zero));
-    let lowered = |is_turned: bool| {
+    let lowered = |(is_turned, by_rows): (bool, bool)| {
         let [left, right] = if is_turned { [&sides[1], &sides[0]] } else { [&sides[0], &sides[1]] };
-        let (shape, parts) = calls(left, right)?;
+        let (shape, parts) = calls(left, right, by_rows)?;
         let mut requantize = requantize.cloned();
         if let (Some(requantize), Some((_, own))) = (&mut requantize, &scaled) {
             let batch: Vec<usize> = left.extents.iter().zip(&right.extents).map(|(&l, &r)| l.max(r)).collect();
@@ -209,7 +209,9 @@ pub(super) fn matrices(
     // Scales are per row of the left matrix: those of `b` are so after transposition.
     let turns =
         [false, true].into_iter().filter(|&turned| scaled.as_ref().is_none_or(|of| of.0 == usize::from(turned)));
-    possible(turns.filter(|turned| mapping.is_none() || !turned).map(lowered))
+    let turns = turns.filter(|turned| mapping.is_none() || !turned);
+    let rows = [false, true].into_iter().filter(|by_rows| !by_rows || sides[0].matrix[0] > MAX_DEPTH);
+    possible(turns.flat_map(|turned| rows.clone().map(move |by_rows| (turned, by_rows))).map(lowered))
 }
 
 /// Returns the operand that has several scales, 0 or 1, with their extents.
@@ -225,13 +227,15 @@ fn several_scales(m: &Module, product: &IntegerContraction) -> Result<Option<(us
 }
 
 /// Returns the extents of the products of two batches, and of each product its part of the left and of the right operand. The last axes of
-/// the batch along which the right matrix is the same are rows of the left one.
-fn calls(left: &Batch, right: &Batch) -> Result<(Shape, Vec<[usize; 2]>), Refusal> {
+/// the batch along which the right matrix is the same are rows of the left one. With `by_rows`, each row is a product of its own: its parts
+/// along the reduction are contiguous.
+fn calls(left: &Batch, right: &Batch, by_rows: bool) -> Result<(Shape, Vec<[usize; 2]>), Refusal> {
     let axes = right.extents.iter().rposition(|&d| d > 1).map_or(0, |last| last + 1);
-    let rows = left.extents[axes..].iter().product::<usize>() * left.matrix[1];
+    let all_rows = left.extents[axes..].iter().product::<usize>() * left.matrix[1];
+    let (rows, products) = if by_rows { (1, all_rows) } else { (all_rows, 1) };
     let axes: Vec<(usize, usize)> =
         left.extents.iter().copied().zip(right.extents.iter().copied()).take(axes).collect();
-    let count = axes.iter().fold(1, |n: usize, &(l, r)| n.saturating_mul(l.max(r)));
+    let count = axes.iter().fold(products, |n: usize, &(l, r)| n.saturating_mul(l.max(r)));
     if count > MAX_CALLS {
         return Err(Refusal::from("a batch of {} products, of which at most {} are calls").with([count, MAX_CALLS]));
     }
@@ -240,5 +244,6 @@ fn calls(left: &Batch, right: &Batch) -> Result<(Shape, Vec<[usize; 2]>), Refusa
         let each = |[i, j]: [usize; 2]| (0..l.max(r)).map(move |at| [i * l + at.min(l - 1), j * r + at.min(r - 1)]);
         parts = parts.into_iter().flat_map(each).collect();
     }
+    let parts = parts.into_iter().flat_map(|[i, j]| (0..products).map(move |row| [i * products + row, j])).collect();
     Ok((Shape { rows, depth: left.matrix[0], columns: right.matrix[1] }, parts))
 }

@@ -57,6 +57,6 @@ func.func @refused(%a: tensor<?x4xi8>, %b: tensor<4x4xi8>, %c: tensor<0x4xi8>) -
 // CHECK: nna.nnmacg fram0, wram0, block0
 // CHECK: nna.program @nna1 product [4, 18, 64] dense
 // CHECK: nna.program @nna2 product [40, 50, 1] dense {{.*}} initial machine
-// CHECK: nna.program @nna3 product [4, 9, 32] diagonal
+// CHECK: nna.program @nna3 product [4, 9, 32] dense
 // CHECK: nna.program @nna4 product [2, 9, 100] diagonal {{.*}} padded machine
 // CHECK-NOT: nna.madd
