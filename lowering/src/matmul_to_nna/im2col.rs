@@ -1,5 +1,6 @@
 //! Images as matrices of patches.
 
+use super::product::elements;
 use crate::emit::Emitter;
 use gradus_ir::Value;
 use gradus_reference_kernels::shape::Window;
@@ -37,13 +38,13 @@ impl PatchedImage {
         if self.is_matrix() {
             return 0;
         }
-        let matrix = self.batch * self.channels * self.taps() * self.positions();
+        let matrix = elements([self.batch, self.channels, self.taps(), self.positions()]);
         let Window { input, pads_begin, pads_end, .. } = &self.window;
-        let padded: usize =
-            input.iter().zip(pads_begin).zip(pads_end).map(|((d, begin), end)| d + begin + end).product();
-        let padded = if self.window.is_padded() { self.batch * self.channels * padded } else { 0 };
-        let copies = 1 + usize::from(self.taps() > 1) + usize::from(self.batch > 1);
-        (padded + copies * matrix) as u64
+        let padded = input.iter().zip(pads_begin).zip(pads_end).map(|((d, begin), end)| d + begin + end);
+        let image = elements([self.batch, self.channels].into_iter().chain(padded));
+        let padding = if self.window.is_padded() { image } else { 0 };
+        let copies = 1 + u64::from(self.taps() > 1) + u64::from(self.batch > 1);
+        padding.saturating_add(matrix.saturating_mul(copies))
     }
 
     /// Emits the matrix of patches, `[C * taps, N * positions]`.

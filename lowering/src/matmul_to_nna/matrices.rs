@@ -1,6 +1,6 @@
 //! Products of matrices, of batches of matrices, and of vectors.
 
-use super::product::{Lowered, Parameters, ProductInputs, Requantize, check_sums, is_symmetric, possible};
+use super::product::{Lowered, Parameters, ProductInputs, Requantize, check_sums, elements, is_symmetric, possible};
 use crate::emit::Emitter;
 use crate::operands::{IntegerContraction, extents};
 use gradus_ir::{Module, Refusal, Tensor, Value};
@@ -77,8 +77,9 @@ fn transposes(e: &mut Emitter<'_, '_>, value: Value, [count, rows, columns]: [us
 impl MatrixProduct {
     /// Returns the number of elements that the host moves to transpose operands; those of constants are transposed once.
     pub fn moved(&self, m: &Module) -> u64 {
-        let elements = |stack: &Stack| stack.matrix.iter().fold(stack.count as u64, |n, &d| n.saturating_mul(d as u64));
-        [&self.left, &self.right].into_iter().filter(|stack| stack.is_moved(m)).map(elements).sum()
+        let moved = [&self.left, &self.right].into_iter().filter(|stack| stack.is_moved(m));
+        let of_stack = |stack: &Stack| elements([stack.count, stack.matrix[0], stack.matrix[1]]);
+        moved.map(of_stack).fold(0, u64::saturating_add)
     }
 
     /// Whether the host transposes the result.
@@ -120,7 +121,7 @@ impl Batch {
     fn stack(&self, is_left: bool) -> Stack {
         let [depth, other] = self.matrix;
         let matrix = if is_left { [other, depth] } else { [depth, other] };
-        let count = self.extents.iter().product();
+        let count = elements(self.extents.iter().copied()) as usize;
         Stack { value: self.value, count, matrix, is_turned: self.depth_is_last != is_left }
     }
 
@@ -231,7 +232,7 @@ fn several_scales(m: &Module, product: &IntegerContraction) -> Result<Option<(us
 /// along the reduction are contiguous.
 fn calls(left: &Batch, right: &Batch, by_rows: bool) -> Result<(Shape, Vec<[usize; 2]>), Refusal> {
     let axes = right.extents.iter().rposition(|&d| d > 1).map_or(0, |last| last + 1);
-    let all_rows = left.extents[axes..].iter().product::<usize>() * left.matrix[1];
+    let all_rows = elements(left.extents[axes..].iter().chain(&left.matrix[1..]).copied()) as usize;
     let (rows, products) = if by_rows { (1, all_rows) } else { (all_rows, 1) };
     let axes: Vec<(usize, usize)> =
         left.extents.iter().copied().zip(right.extents.iter().copied()).take(axes).collect();

@@ -117,8 +117,8 @@ impl Lowered {
     pub fn moved(&self, m: &Module) -> u64 {
         let Shape { rows, depth, columns } = self.shape;
         let (parts, depths) = (self.parts.len() as u64, self.depths().len() as u64);
-        let result = [self.parts.len(), rows, columns].into_iter().fold(1, |n: u64, d| n.saturating_mul(d as u64));
-        let columns_of_left = if depths > 1 && rows > 1 { parts.saturating_mul((rows * depth) as u64) } else { 0 };
+        let result = elements([self.parts.len(), rows, columns]);
+        let columns_of_left = if depths > 1 && rows > 1 { elements([self.parts.len(), rows, depth]) } else { 0 };
         let (inputs, is_turned) = match &self.inputs {
             ProductInputs::Matrices(product) => (product.moved(m), product.turns_result()),
             ProductInputs::Convolution(product) => (product.moved(), product.turns_result()),
@@ -186,6 +186,11 @@ fn by_several(m: &Module, [a, b, y]: [Value; 3]) -> [Value; 3] {
     let is_one =
         |value: Value| m.ctx.static_shape(m.value_type(value)).is_some_and(|dims| dims.iter().all(|&d| d == 1));
     if is_one(a) { [a, b, y] } else { [b, a, y] }
+}
+
+/// Returns the number of elements of some extents.
+pub(super) fn elements(extents: impl IntoIterator<Item = usize>) -> u64 {
+    extents.into_iter().fold(1, |n, extent| n.saturating_mul(extent as u64))
 }
 
 /// Whether bytes are signed, and their zero point is absent or a constant of zeros.
