@@ -6,7 +6,7 @@ use gradus::cost::{CostModel, load_machine};
 use gradus::interp::Interpreter;
 use gradus::ir::eval::Datum;
 use gradus::ir::random::Random;
-use gradus::ir::{Module, Op, OpDecl, Tensor};
+use gradus::ir::{Module, Op, OpDecl, Tensor, Value};
 use gradus::machines::nna::{CallOp, Prepared, inst_of};
 
 /// The numbers of the smallest machine.
@@ -58,16 +58,17 @@ fn product(random: &mut Random) -> String {
     )
 }
 
-/// Draws a program with a convolution in one or two dimensions, with groups, strides, dilations and padding; some are depthwise.
+/// Draws a program with a convolution in one to three dimensions, with groups, strides, dilations and padding; some are depthwise.
 fn convolution(random: &mut Random) -> String {
     let depthwise = random.percent(30).then(|| random.pick(&[7, 33, 40, 64, 96]));
     let (channels, most_filters, more) = if random.percent(30) { (40, 40, 12) } else { (5, 6, 5) };
     let mut below = |n: u64| random.below(n) as usize;
-    let (groups, rank) = (depthwise.unwrap_or(1 + below(3)), 1 + below(2));
+    let (groups, rank) = (depthwise.unwrap_or(1 + below(3)), 1 + below(3));
+    let (taps, more) = if rank == 3 { (3, 3) } else { (5, more) };
     let (of_group, of_filters) =
         if depthwise.is_some() { (1, 1 + below(2)) } else { (1 + below(channels), 1 + below(most_filters)) };
     let (batch, filters) = (1 + below(2), groups * of_filters);
-    let (kernel, dilations) = ((0..rank).map(|_| 1 + below(5)).collect::<Vec<_>>(), vec![1 + below(2); rank]);
+    let (kernel, dilations) = ((0..rank).map(|_| 1 + below(taps)).collect::<Vec<_>>(), vec![1 + below(2); rank]);
     let input: Vec<usize> = (0..rank).map(|i| (kernel[i] - 1) * dilations[i] + 1 + below(more)).collect();
     let strides: Vec<usize> = (0..rank).map(|_| 1 + below(3)).collect();
     let pads: Vec<usize> = (0..2 * rank).map(|_| below(2)).collect();
@@ -106,14 +107,125 @@ fn convolution(random: &mut Random) -> String {
     )
 }
 
-/// Draws the argument of a function.
-fn argument(random: &mut Random, m: &Module) -> Datum {
+/// Draws scales, as an attribute.
+fn scales(random: &mut Random, extents: &[usize]) -> String {
+    let (n, dims) = (extents.iter().product::<usize>(), extents.iter().map(|d| format!("{d}x")).collect::<String>());
+    let scale = |random: &mut Random| 0.001_f32 * (1 + random.below(100)) as f32;
+    let bytes: String = (0..n).flat_map(|_| scale(random).to_le_bytes()).map(|byte| format!("{byte:02X}")).collect();
+    format!("dense<\"0x{bytes}\"> : tensor<{dims}f32>")
+}
+
+/// An operand of a product of any rank.
+struct Operand {
+    element: &'static str,
+    /// Extents, those of a vector, a matrix or a batch of matrices.
+    extents: Vec<usize>,
+    /// Extents of its zero points, and of its scales.
+    zeros: Vec<usize>,
+    scales: Vec<usize>,
+}
+
+impl Operand {
+    /// Draws an operand whose reduction is its axis `depth` from the end, of which some or all batch axes are those of `batch`.
+    fn draw(random: &mut Random, batch: &[usize], matrix: [usize; 2], depth: usize) -> Operand {
+        let batch = &batch[random.below(batch.len() as u64 + 1) as usize..];
+        let batch: Vec<usize> = batch.iter().map(|&d| if random.percent(30) { 1 } else { d }).collect();
+        let element = random.pick(&["i8", "ui8"]);
+        if random.percent(12) {
+            let extents = vec![matrix[2 - depth]];
+            return Operand { element, extents, zeros: Vec::new(), scales: Vec::new() };
+        }
+        let extents = [&batch[..], &matrix].concat();
+        let mut of_rows = extents.clone();
+        of_rows[extents.len() - depth] = 1;
+        let all = [Vec::new(), vec![1], vec![matrix[depth - 1]], of_rows];
+        let zeros = all[random.below(4) as usize].clone();
+        Operand { element, extents, zeros, scales: Vec::new() }
+    }
+
+    fn ty(&self) -> String {
+        tensor(&self.extents, self.element)
+    }
+}
+
+fn tensor(extents: &[usize], element: &str) -> String {
+    format!("tensor<{}{element}>", extents.iter().map(|d| format!("{d}x")).collect::<String>())
+}
+
+/// Draws a program with a product of vectors, matrices, or batches that broadcast; with zero points of rows or columns, requantized or not.
+fn product_of_any_rank(random: &mut Random) -> String {
+    let [m, k, n] = std::array::from_fn(|_| random.pick(&[1_usize, 1, 2, 5, 9, 10, 18, 31, 32, 33, 40, 66]));
+    let batch: Vec<usize> = (0..random.below(4)).map(|_| 1 + random.below(3) as usize).collect();
+    let (mut a, mut b) = (Operand::draw(random, &batch, [m, k], 1), Operand::draw(random, &batch, [k, n], 2));
+    let requantized = random.percent(50);
+    if a.extents.len().min(b.extents.len()) > 1 && random.percent(60) {
+        let one = if random.percent(50) { &mut a } else { &mut b };
+        one.scales.clone_from(&one.zeros);
+    }
+    let batch_of = |x: &Operand| x.extents[..x.extents.len().saturating_sub(2)].to_vec();
+    let [short, long] = [batch_of(&a), batch_of(&b)];
+    let [short, mut result] = if short.len() < long.len() { [short, long] } else { [long, short] };
+    let skipped = result.len() - short.len();
+    result[skipped..].iter_mut().zip(&short).for_each(|(d, &other)| *d = (*d).max(other));
+    result.extend((a.extents.len() > 1).then_some(m));
+    result.extend((b.extents.len() > 1).then_some(n));
+    let (mut arguments, mut head) = (format!("%a: {}", a.ty()), String::new());
+    if random.percent(50) {
+        arguments += &format!(", %b: {}", b.ty());
+    } else {
+        head += &format!("  %b = graph.constant {}\n", constant(random, &b.extents, b.element));
+    }
+    for (name, operand) in [("za", &a), ("zb", &b)] {
+        head += &format!("  %{name} = graph.constant {}\n", constant(random, &operand.zeros, operand.element));
+    }
+    let [za, zb] = [&a, &b].map(|x| tensor(&x.zeros, x.element));
+    let (y, product) = if requantized {
+        let y = random.pick(&["i8", "ui8"]);
+        for (name, extents) in [("sa", &a.scales[..]), ("sb", &b.scales), ("sy", &[])] {
+            head += &format!("  %{name} = graph.constant {}\n", scales(random, extents));
+        }
+        head += &format!("  %zy = graph.constant {}\n", scalar(random, y));
+        let [sa, sb] = [&a, &b].map(|x| tensor(&x.scales, "f32"));
+        let operands = "%a, %sa, %za, %b, %sb, %zb, %sy, %zy";
+        let types = format!("{}, {sa}, {za}, {}, {sb}, {zb}, tensor<f32>, tensor<{y}>", a.ty(), b.ty());
+        (tensor(&result, y), format!("graph.qlinear_matmul {operands} : ({types})"))
+    } else {
+        let types = format!("{}, {}, {za}, {zb}", a.ty(), b.ty());
+        (tensor(&result, "i32"), format!("graph.matmul_integer %a, %b a_zero %za b_zero %zb : ({types})"))
+    };
+    format!("func.func @main({arguments}) -> {y} {{\n{head}  %y = {product} -> {y}\n  return %y : {y}\n}}")
+}
+
+/// Draws the arguments of a function.
+fn arguments(random: &mut Random, m: &Module) -> Vec<Datum> {
     let block = m.entry(m.regions(main_of(m))[0]).expect("it has a block");
-    let ty = m.value_type(m.block_args(block)[0]);
-    let shape: Vec<usize> = m.ctx.static_shape(ty).expect("it is known").iter().map(|&d| d as usize).collect();
-    let bytes: Vec<u8> = (0..shape.iter().product::<usize>()).map(|_| random.below(256) as u8).collect();
-    let dtype = m.ctx.dtype(m.ctx.element_type(ty)).expect("it has one");
-    Datum::Tensor(Tensor::new(dtype, shape, bytes.into()).expect("it fits"))
+    let one = |&value: &Value| {
+        let ty = m.value_type(value);
+        let shape: Vec<usize> = m.ctx.static_shape(ty).expect("it is known").iter().map(|&d| d as usize).collect();
+        let bytes: Vec<u8> = (0..shape.iter().product::<usize>()).map(|_| random.below(256) as u8).collect();
+        let dtype = m.ctx.dtype(m.ctx.element_type(ty)).expect("it has one");
+        Datum::Tensor(Tensor::new(dtype, shape, bytes.into()).expect("it fits"))
+    };
+    m.block_args(block).iter().map(one).collect()
+}
+
+/// Lowers the op of a program for some machine, and compares results with those of the op. Returns the number of calls.
+fn check(tool: &Tool, random: &mut Random, text: &str) -> usize {
+    let ctx = tool.context();
+    let mut machine = CostModel::named(&ctx, "nna").and_then(|model| model.machine(&ctx)).expect("it is described");
+    let smaller = random.pick(&[&[][..], &[("outputs", 4)], &SMALLEST, &[("kernels", 1)]]);
+    smaller.iter().for_each(|&(key, value)| machine.set(key, value).expect("it has the number"));
+    load_machine(&ctx, machine);
+    let m = parse(&ctx, text).unwrap_or_else(|| panic!("{text}"));
+    let code = lowered(tool, &m, "builtin.module(convert-matmul-to-nna)");
+    let calls = code.ops_under(code.root()).into_iter().filter(|&op| CallOp::cast(&code, op).is_some()).count();
+    assert!(calls > 0, "{text}");
+    let arguments = arguments(random, &m);
+    let expected = Interpreter::new(&m).call(main_of(&m), arguments.clone()).expect("it has a result");
+    let result = Interpreter::new(&code).call(main_of(&code), arguments);
+    let result = result.unwrap_or_else(|stop| panic!("{}\n{text}", stop.trap));
+    assert!(result == expected, "{smaller:?}: {text}");
+    calls
 }
 
 #[test]
@@ -121,19 +233,61 @@ fn programs_compute_what_they_replace() {
     let (tool, mut random) = (Tool::gradus(), Random::of("nna"));
     for case in 0..80 {
         let text = if case % 2 == 0 { product(&mut random) } else { convolution(&mut random) };
-        let ctx = tool.context();
-        let mut machine = CostModel::named(&ctx, "nna").and_then(|model| model.machine(&ctx)).expect("it is described");
-        let smaller = random.pick(&[&[][..], &[("outputs", 4)], &SMALLEST, &[("kernels", 1)]]);
-        smaller.iter().for_each(|&(key, value)| machine.set(key, value).expect("it has the number"));
-        load_machine(&ctx, machine);
-        let m = parse(&ctx, &text).unwrap_or_else(|| panic!("{text}"));
-        let code = lowered(&tool, &m, "builtin.module(convert-matmul-to-nna)");
-        assert!(code.ops_under(code.root()).into_iter().any(|op| CallOp::cast(&code, op).is_some()), "{text}");
-        let x = argument(&mut random, &m);
-        let expected = Interpreter::new(&m).call(main_of(&m), vec![x.clone()]).expect("it has a result");
-        let result = Interpreter::new(&code).call(main_of(&code), vec![x]);
-        let result = result.unwrap_or_else(|stop| panic!("{}\n{text}", stop.trap));
-        assert!(result == expected, "{smaller:?}: {text}");
+        check(&tool, &mut random, &text);
+    }
+}
+
+#[test]
+fn products_of_any_rank_are_calls() {
+    let (tool, mut random) = (Tool::gradus(), Random::of("ranks"));
+    let calls: Vec<usize> = (0..320)
+        .map(|_| {
+            let text = product_of_any_rank(&mut random);
+            check(&tool, &mut random, &text)
+        })
+        .collect();
+    let batches = calls.iter().filter(|&&calls| calls > 1).count();
+    assert!((30..290).contains(&batches), "{batches} of {} products are several calls", calls.len());
+}
+
+/// A reduction whose sums may exceed 32 bits is divided into two programs.
+#[test]
+fn long_reductions_are_sums_of_programs() {
+    let (tool, mut random) = (Tool::gradus(), Random::of("depth"));
+    let product = "func.func @main(%a: tensor<3x131077xui8>, %b: tensor<131077x2xi8>, %z: tensor<3xui8>) -> tensor<3x2xi32> {
+  %y = graph.matmul_integer %a, %b a_zero %z : (tensor<3x131077xui8>, tensor<131077x2xi8>, tensor<3xui8>) -> tensor<3x2xi32>
+  return %y : tensor<3x2xi32>
+}";
+    // Each of the three rows is a product of its own, as slices of vectors move nothing.
+    assert_eq!(check(&tool, &mut random, product), 6);
+}
+
+/// Returns the cycles with the host of a program, by `sweep`.
+fn cycles_with_host(file: &str, text: &str) -> f64 {
+    std::fs::write(file, text).expect("a file can be written");
+    let output = gradus(&["sweep", file, "--target", "nna"]);
+    assert_eq!(output.code, 0, "{}", output.err);
+    let line = output.out.lines().find_map(|line| line.strip_prefix("as it is")).expect("it has the program");
+    line.split_whitespace().next().and_then(|cycles| cycles.parse().ok()).expect("it has cycles")
+}
+
+/// An op is at most as slow with the host as the product by either mapping: the host's moves count in the choice.
+#[test]
+fn moves_of_the_host_have_a_price() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let file = folder.path().join("product.mlir").display().to_string();
+    for [m, k, n] in [[4, 9, 32], [8, 288, 256], [40, 50, 200], [1, 50, 40]] {
+        let cycles = |product: &str| {
+            let types = format!("(tensor<{m}x{k}xi8>, tensor<{k}x{n}xi8>) -> tensor<{m}x{n}xi32>");
+            cycles_with_host(
+                &file,
+                &format!(
+                    "func.func @main(%a: tensor<{m}x{k}xi8>, %b: tensor<{k}x{n}xi8>) -> tensor<{m}x{n}xi32> {{\n  %y = {product} %a, %b : {types}\n  return %y : tensor<{m}x{n}xi32>\n}}"
+                ),
+            )
+        };
+        let [chosen, dense, diagonal] = ["graph.matmul_integer", "nna.matmul dense", "nna.matmul diagonal"].map(cycles);
+        assert!(0.0 < chosen && chosen <= dense.min(diagonal), "{m}x{k}x{n}: {chosen}, {dense} and {diagonal} cycles");
     }
 }
 

@@ -6,6 +6,7 @@ use gradus_networks::addr::{
     ConvPlanesOp, DepthwiseOp, GEOMETRY, GemmOp, Geometry, IndirectGemmOp, PoolOp, is_table_op,
 };
 use gradus_networks::layout::{AddressTable, Addressing, Encoding, TiledLayout};
+use std::ops::Range;
 
 /// The operands of a product other than its two factors, by name.
 #[derive(Clone, Default)]
@@ -168,6 +169,31 @@ impl<'b, 'm> Emitter<'b, 'm> {
         let lists = [starts, ends, &axes, steps].map(|list| self.list(list));
         let [Some(starts), Some(ends), Some(axes), Some(steps)] = lists else { return None };
         self.one("graph.slice", &[&[x], &[starts], &[ends], &[axes], &[steps]], &[])
+    }
+
+    /// Slices a range of an axis, all of which is the value itself.
+    pub(crate) fn part(&mut self, x: Value, axis: usize, range: Range<usize>) -> Option<Value> {
+        if self.extents(x)?.get(axis) == Some(&(range.len() as i64)) {
+            return Some(x);
+        }
+        let lists = [range.start, range.end, axis].map(|n| self.list(&[n as i64]));
+        let [Some(start), Some(end), Some(axis)] = lists else { return None };
+        self.one("graph.slice", &[&[x], &[start], &[end], &[axis], &[]], &[])
+    }
+
+    /// Divides a tensor into parts of `len` elements along an axis.
+    pub(crate) fn parts(&mut self, x: Value, axis: usize, len: usize) -> Option<Vec<Value>> {
+        let all = usize::try_from(*self.extents(x)?.get(axis)?).ok()?;
+        (0..all / len.max(1)).map(|i| self.part(x, axis, i * len..(i + 1) * len)).collect()
+    }
+
+    /// Broadcasts a tensor to extents.
+    pub(crate) fn expand(&mut self, x: Value, extents: &[i64]) -> Option<Value> {
+        if self.extents(x)? == extents {
+            return Some(x);
+        }
+        let shape = self.list(extents)?;
+        self.one("graph.expand", &[&[x], &[shape]], &[])
     }
 
     /// Pads with zeros or a value: all begins, then all ends.

@@ -2,11 +2,14 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `product.rs` | products, from matrix products and convolutions |
-//! | `im2col.rs` | images as matrices |
+//! | `product.rs` | products, and their calls |
+//! | `matrices.rs` | products of matrices, batches and vectors |
+//! | `convolution.rs`, `im2col.rs` | convolutions, and images as matrices |
 //! | `programs.rs` | the programs of the fewest cycles, which a context keeps |
 
+mod convolution;
 mod im2col;
+mod matrices;
 mod product;
 mod programs;
 
@@ -14,12 +17,12 @@ use crate::emit::Emitter;
 use crate::layers::{is_of_network, machine_of};
 use gradus_ir::pass::{OptionKind, PassOption, Rewrites};
 use gradus_ir::symbols::free_symbol;
-use gradus_ir::{Attr, Builder, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Value};
-use gradus_machines::nna::{CallOp, MatMulOp, define};
+use gradus_ir::{Attr, Builder, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo};
+use gradus_machines::nna::{MatMulOp, define};
 use gradus_networks::graph::{ConvIntegerOp, MatMulIntegerOp, QLinearConvOp, QLinearMatMulOp};
-use gradus_simulators::nna::{Layout, NnaMachine, ProductProgram};
+use gradus_simulators::nna::{Layout, NnaMachine, PricedMachine, ProductProgram};
 use product::Lowered;
-use programs::{Without, cheapest};
+use programs::{Choice, Without, cheapest};
 
 /// The declaration.
 pub const INFO: PassInfo = PassInfo {
@@ -47,9 +50,14 @@ nna.program @nna0 product [4, 18, 64] diagonal kernel_outer resident 2 machine [
 # Does
 
 Each `nna.matmul`, and each `graph.matmul_integer`, `graph.qlinear_matmul`, `graph.conv_integer` and `graph.qlinear_conv` of known extents
-becomes an `nna.call` of a program. Products of the same extents share one. Mapping (that of `nna.matmul` is given), loop order and the number
-of resident kernels are those of the fewest cycles, which the cycle model of the machine counts; so is the operand that takes the
-place of the weights, where scales do not decide it. Requantization runs on the machine.
+becomes an `nna.call` of a program. Products of the same extents share one. Mapping (that of `nna.matmul` is given), loop order, the number
+of resident kernels and padding are those of the fewest cycles, which the cycle model of the machine counts; so is the operand that takes the
+place of the weights, where scales do not decide it. Elements that the host moves for it have a price (`host_element`), those of constants
+have none. Requantization runs on the machine.
+
+A batch of left matrices is one product with more rows if the right matrix is the same for all; otherwise each product of the batch is a call
+of the same program. A vector is a matrix of one row or column. A reduction of more than 131,071 is divided among programs, whose sums the
+host adds; the product of each row is a call then, where that takes fewer cycles.
 
 A convolution becomes a product of its filters and the image as a matrix of patches, which the host makes by padding, slices and a
 concatenation. Groups, and so depthwise convolutions, become products of some groups each, by cycles: the filters of a product are rows
@@ -57,8 +65,8 @@ with zeros for the channels of its other groups. Zero points and bias are terms 
 
 # Refuses
 
-Products of tensors of other ranks, unknown extents, extents of zero, sums that may exceed 32 bits or, if they are requantized, 29 bits; scales
-and zero points of results that are not constant; operands that do not fit in memory; other ops of networks. These ops stay on the host. A remark on each says why.
+Batches of more than 256 calls, unknown extents, extents of zero; requantized sums that may exceed 29 bits; zero points that differ along the
+reduction; scales and zero points of results that are not constant; operands that do not fit in memory; other ops of networks. These ops stay on the host. A remark on each says why.
 
 # Cost
 
@@ -75,6 +83,7 @@ A program for each plan of each product, of some thousand instructions; scheduli
                     ("convolutions", "scalar code only"),
                     ("sharing", "weights are written for each patch, one after the other"),
                     ("ping-pong", "features are written between convolutions"),
+                    ("padding", "columns beyond a multiple of 32 are scalar code in the diagonal mapping"),
                 ],
             ),
         },
@@ -95,28 +104,19 @@ A program for each plan of each product, of some thousand instructions; scheduli
     ..PassInfo::DEFAULT
 };
 
-/// What an op costs on the machine, by the program of the fewest cycles.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct ProductCost {
-    /// Cycles of the machine.
-    pub cycles: u64,
-    /// Elements that the host moves: those of an image as a matrix of patches.
-    pub moved: u64,
-}
-
 /// Whether the machine computes an op, with its operands.
 pub fn computes(m: &Module, op: Op) -> bool {
-    machine_of(m, op, "nna", NnaMachine::of).is_ok_and(|machine| product_cost(m, op, &machine).is_some())
+    machine_of(m, op, "nna", PricedMachine::of).is_ok_and(|machine| product_cost(m, op, &machine).is_some())
 }
 
-/// Returns what an op costs on a machine; `None` if that does not compute it.
-pub fn product_cost(m: &Module, op: Op, machine: &NnaMachine) -> Option<ProductCost> {
+/// Returns the cycles of an op by the programs of the fewest cycles, with those in which the host moves elements around them; `None` if the
+/// machine does not compute it.
+pub fn product_cost(m: &Module, op: Op, machine: &PricedMachine) -> Option<u64> {
     if !m.is_one_of(op, OPS) {
         return None;
     }
-    let (lowered, program) = cheapest(m, Lowered::of(m, op).ok()?, Without::Nothing, machine).ok()?;
-    let parts = lowered.parts as u64;
-    Some(ProductCost { cycles: parts.saturating_mul(program.cycles), moved: lowered.moved() })
+    let choice = cheapest(m, Lowered::of(m, op).ok()?, Without::Nothing, machine).ok()?;
+    Some(choice.cycles_with_host(m, machine))
 }
 
 /// The ops that the pass lowers.
@@ -135,81 +135,63 @@ struct MatMulToNna {
 
 impl Pass for MatMulToNna {
     fn run(&mut self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
-        let machine = machine_of(m, root, &self.target, NnaMachine::of)?;
-        let mut programs: Vec<(Layout, Attr)> = Vec::new();
+        let machine = machine_of(m, root, &self.target, PricedMachine::of)?;
+        let mut programs = DefinedPrograms { machine: machine.machine, names: Vec::new() };
         for op in m.ops_under(root) {
             if !is_of_network(m, op) && MatMulOp::cast(m, op).is_none() {
                 continue;
             }
-            let (lowered, product) =
-                match Lowered::of(m, op).and_then(|lowered| cheapest(m, lowered, self.without, &machine)) {
-                    Ok(cheapest) => cheapest,
-                    Err(refusal) => {
-                        cx.refuse(m, op, &refusal);
-                        cx.count("num-host", 1);
-                        continue;
-                    }
-                };
+            let choice = match Lowered::of(m, op).and_then(|lowered| cheapest(m, lowered, self.without, &machine)) {
+                Ok(choice) => choice,
+                Err(refusal) => {
+                    cx.refuse(m, op, &refusal);
+                    cx.count("num-host", 1);
+                    continue;
+                }
+            };
             if !cx.allows("lower", m, op) {
                 continue;
             }
-            let known = programs.iter().find(|(layout, _)| *layout == product.layout).map(|(_, name)| *name);
-            let name = match known {
-                Some(name) => name,
-                None => {
-                    let Some(name) = define_program(m, op, &product, &machine) else { continue };
-                    programs.push((product.layout, name));
-                    cx.count("num-programs", 1);
-                    cx.count("num-instructions", product.code.len() as u64);
-                    name
-                }
-            };
-            if replace(m, op, &lowered, name).is_some() {
-                cx.count("num-products", lowered.parts as u64);
-                cx.count("num-cycles", lowered.parts as u64 * product.cycles);
+            let names: Option<Vec<Attr>> = choice.programs.iter().map(|p| programs.name(m, op, p, cx)).collect();
+            if names.is_some_and(|names| replace(m, op, &choice, &names).is_some()) {
+                cx.count("num-products", (choice.lowered.parts.len() * choice.programs.len()) as u64);
+                cx.count("num-cycles", choice.cycles());
             }
         }
         Ok(())
     }
 }
 
-/// Defines a program in the symbol table around an op. Returns its symbol.
-fn define_program(m: &mut Module, op: Op, product: &ProductProgram, machine: &NnaMachine) -> Option<Attr> {
-    let (block, name) = free_symbol(m, op, "nna")?;
-    let loc = m.loc(op);
-    define(m, block, &name, product, machine, loc);
-    Some(m.ctx.symbol_attr(&name))
+/// The programs that are defined, with their symbols.
+struct DefinedPrograms {
+    machine: NnaMachine,
+    names: Vec<(Layout, Attr)>,
 }
 
-/// Replaces an op by the call of a program.
-fn replace(m: &mut Module, op: Op, lowered: &Lowered, program: Attr) -> Option<()> {
+impl DefinedPrograms {
+    /// Returns the symbol of a program, which is defined in the symbol table around an op if it is new.
+    fn name(&mut self, m: &mut Module, op: Op, product: &ProductProgram, cx: &mut PassContext<'_>) -> Option<Attr> {
+        if let Some((_, name)) = self.names.iter().find(|(layout, _)| *layout == product.layout) {
+            return Some(*name);
+        }
+        let (block, name) = free_symbol(m, op, "nna")?;
+        let loc = m.loc(op);
+        define(m, block, &name, product, &self.machine, loc);
+        let name = m.ctx.symbol_attr(&name);
+        self.names.push((product.layout, name));
+        cx.count("num-programs", 1);
+        cx.count("num-instructions", product.code.len() as u64);
+        Some(name)
+    }
+}
+
+/// Replaces an op by the calls of programs.
+fn replace(m: &mut Module, op: Op, choice: &Choice, programs: &[Attr]) -> Option<()> {
     let mut b = Builder::before(m, op);
     let mut e = Emitter::on_graph(&mut b, op);
-    let value = call(&mut e, lowered, program)?;
+    let value = choice.lowered.emit(&mut e, programs)?;
     let old = m.result(op, 0);
     m.replace_all_uses(old, value);
     m.erase_op(op);
     Some(())
-}
-
-fn call(e: &mut Emitter<'_, '_>, lowered: &Lowered, program: Attr) -> Option<Value> {
-    let extents = [lowered.shape.rows as i64, lowered.shape.columns as i64];
-    let ty = e.m().ctx.tensor_type(&extents, lowered.element);
-    let mut results = Vec::with_capacity(lowered.parts);
-    for (part, [left, right]) in lowered.operands(e)?.into_iter().enumerate() {
-        let scale = match &lowered.requantize {
-            Some(requantize) => Some(requantize.scale(e, part, lowered.shape.rows)?),
-            None => None,
-        };
-        let mut of_rows = |value: Option<Value>| match value {
-            Some(value) => lowered.of_rows(e, value, part).map(Some),
-            None => Some(None),
-        };
-        let (a_zero, bias) = (of_rows(lowered.left_zero)?, of_rows(lowered.bias)?);
-        let b_zero = lowered.right_zero;
-        let groups = [&[left], &[right], a_zero.as_slice(), b_zero.as_slice(), bias.as_slice(), scale.as_slice()];
-        let call = e.op(CallOp::INFO.name, &groups, &[("callee", program)], &[ty])?;
-        results.push(e.m().result(call, 0));
-    }
-    lowered.result(e, &results)
 }

@@ -17,6 +17,9 @@ use gradus_simulators::nna::{self, NnaMachine, ProductProgram, Statistics};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
+/// The number of the machine that is the price of the host.
+const HOST_ELEMENT: &str = "host_element";
+
 /// The declaration of the target.
 pub const TARGET: Target = Target {
     cost: CostModel {
@@ -24,12 +27,16 @@ pub const TARGET: Target = Target {
         doc: "an engine for 3x3 convolutions and its scalar processor; costs in cycles",
         machine: NnaMachine::DESCRIPTION,
         cost: Pricing::Machine(|machine| {
-            let machine = machine.parameters(NnaMachine::of);
-            Ok(CostFn::new(move |m, op| product(m, op, machine.as_ref().ok())))
+            let element = machine.value(HOST_ELEMENT)?;
+            let machine = machine.parameters(nna::PricedMachine::of);
+            Ok(CostFn::new(move |m, op| product(m, op, machine.as_ref().ok(), element)))
         }),
         ops: || matmul_to_nna::ops().map(|info| info.name).collect(),
         supports: matmul_to_nna::computes,
-        reference: Some(|_| Ok(Price::new(host))),
+        reference: Some(|machine| {
+            let element = machine.value(HOST_ELEMENT)?;
+            Ok(Price::new(move |op| host(op, element)))
+        }),
         groups: &[
             "graph-algebra",
             "graph-fuse",
@@ -52,28 +59,29 @@ pub const TARGET: Target = Target {
     ..Target::DEFAULT
 };
 
-/// Returns the cycles of a product by its cheapest program, and of the host, which makes a matrix of an image. A product whose mapping the
+/// Returns the cycles of a product by its cheapest program, and of the host, which moves elements around it. A product whose mapping the
 /// program does not name costs one more, so that it is named. One that the machine does not compute is one of the host.
-fn product(m: &Module, op: Op, machine: Option<&NnaMachine>) -> u64 {
+fn product(m: &Module, op: Op, machine: Option<&nna::PricedMachine>, element: u64) -> u64 {
     let is_named = MatMulOp::cast(m, op).is_some();
     match machine.and_then(|machine| matmul_to_nna::product_cost(m, op, machine)) {
-        Some(cost) => cost.cycles.saturating_add(host(OpCost::Move(cost.moved))).saturating_add((!is_named).into()),
-        None => host(OpCost::of(m, op)),
+        Some(cost) => cost.saturating_add((!is_named).into()),
+        None => host(OpCost::of(m, op), element),
     }
 }
 
-/// Cycles in which the scalar processor computes: two loads, a sum or product, and a store for an element; a product per cycle.
-fn host(op: OpCost) -> u64 {
+/// Returns the cycles in which the scalar processor computes, `element` for each element; a product per cycle.
+fn host(op: OpCost, element: u64) -> u64 {
     match op {
         OpCost::View => 1,
-        OpCost::Move(n) | OpCost::Relayout(n) | OpCost::Map(n) => n.saturating_mul(4),
+        OpCost::Move(n) | OpCost::Relayout(n) | OpCost::Map(n) => n.saturating_mul(element),
         OpCost::Contract(c) => c.products(),
     }
 }
 
-fn load<'m>(module: &'m Module, function: Op, _: &Machine, _: usize) -> Result<Box<dyn Executable + 'm>, TargetError> {
-    let device = Nna { programs: BTreeMap::new(), counts: CallCounts::default() };
-    Ok(Box::new(Simulated::new(module, function, device)))
+fn load<'m>(m: &'m Module, function: Op, machine: &Machine, _: usize) -> Result<Box<dyn Executable + 'm>, TargetError> {
+    let host_element = machine.value(HOST_ELEMENT).map_err(String::from)?;
+    let device = Nna { programs: BTreeMap::new(), host_element, counts: CallCounts::default() };
+    Ok(Box::new(Simulated::new(m, function, device)))
 }
 
 /// Lists the instructions of all programs, as the assembler reads them.
@@ -179,6 +187,8 @@ impl CallCounts {
 /// The programs of a function, each prepared when it first runs, and the sum of their counts.
 struct Nna {
     programs: BTreeMap<Op, Prepared>,
+    /// Cycles for an element that the host moves or computes.
+    host_element: u64,
     counts: CallCounts,
 }
 
@@ -201,7 +211,7 @@ impl Device for Nna {
     }
 
     fn host(&self, op: OpCost) -> u64 {
-        host(op)
+        host(op, self.host_element)
     }
 
     fn statistics(&self, calls: u64) -> Vec<Statistic> {

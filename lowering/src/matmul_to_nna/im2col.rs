@@ -1,5 +1,6 @@
 //! Images as matrices of patches.
 
+use super::product::elements;
 use crate::emit::Emitter;
 use gradus_ir::Value;
 use gradus_reference_kernels::shape::Window;
@@ -25,12 +26,32 @@ impl PatchedImage {
         self.window.output.iter().product()
     }
 
+    /// Whether the matrix of patches has the elements of the image, in their order.
+    fn is_matrix(&self) -> bool {
+        let is_whole = self.positions() == 1 && !self.window.is_padded() && self.window.kernel == self.window.input;
+        self.batch == 1 && (is_whole || self.window.is_pointwise())
+    }
+
+    /// Returns the number of elements that the host moves to make the matrix of patches: it pads, slices and concatenates, and puts the
+    /// images of a batch beside each other.
+    pub fn moved(&self) -> u64 {
+        if self.is_matrix() {
+            return 0;
+        }
+        let matrix = elements([self.batch, self.channels, self.taps(), self.positions()]);
+        let Window { input, pads_begin, pads_end, .. } = &self.window;
+        let padded = input.iter().zip(pads_begin).zip(pads_end).map(|((d, begin), end)| d + begin + end);
+        let image = elements([self.batch, self.channels].into_iter().chain(padded));
+        let padding = if self.window.is_padded() { image } else { 0 };
+        let copies = 1 + u64::from(self.taps() > 1) + u64::from(self.batch > 1);
+        padding.saturating_add(matrix.saturating_mul(copies))
+    }
+
     /// Emits the matrix of patches, `[C * taps, N * positions]`.
     pub fn matrix(&self, e: &mut Emitter<'_, '_>) -> Option<Value> {
         let (taps, positions) = (self.taps() as i64, self.positions() as i64);
         let matrix = [self.channels as i64 * taps, self.batch as i64 * positions];
-        let is_whole = positions == 1 && !self.window.is_padded() && self.window.kernel == self.window.input;
-        if self.batch == 1 && (is_whole || self.window.is_pointwise()) {
+        if self.is_matrix() {
             return e.reshape(self.value, &matrix);
         }
         let padded = self.padded(e)?;

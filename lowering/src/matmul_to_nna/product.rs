@@ -1,33 +1,53 @@
 //! Products, from matrix products and convolutions.
 
-use super::im2col::PatchedImage;
+use super::convolution::{PatchProduct, convolve};
+use super::matrices::{MatrixProduct, matrices};
 use crate::emit::Emitter;
-use crate::operands::{IntegerContraction, constant, extents, requantization, zero_point};
-use gradus_ir::{DType, Module, Op, OpDecl, Refusal, Tensor, Type, Value};
-use gradus_machines::nna::MatMulOp;
-use gradus_networks::graph::convolution;
-use gradus_simulators::nna::{CHANNELS, Mapping, Shape, scale_of};
+use crate::operands::{IntegerContraction, constant, requantization, zero_point};
+use gradus_ir::{Attr, DType, Module, Op, OpDecl, Refusal, Tensor, Type, Value};
+use gradus_machines::nna::{CallOp, MatMulOp};
+use gradus_simulators::nna::{MAX_DEPTH, Mapping, Shape, scale_of};
+use std::ops::Range;
 
 /// Largest sum that floats of 53 bits scale exactly, by factors of 24 bits.
 const MAX_SUM: u64 = 1 << 29;
 
-/// A product that a program computes, or several: those of a convolution's groups.
+/// A product that a program computes, or several: those of batches, or of a convolution's groups.
 pub(super) struct Lowered {
     /// Extents of each product.
     pub shape: Shape,
-    /// Number of products; their rows follow each other in the result.
-    pub parts: usize,
+    /// The products: of each, the number of its part of the left and of the right matrix. Their rows follow each other in the result.
+    pub parts: Vec<[usize; 2]>,
     /// The given mapping.
     pub mapping: Option<Mapping>,
-    pub left_zero: Option<Value>,
-    pub right_zero: Option<Value>,
-    pub bias: Option<Value>,
+    pub left_zero: Option<Parameters>,
+    pub right_zero: Option<Parameters>,
+    pub bias: Option<Parameters>,
     /// Whether sums begin with terms of zero points and bias.
     pub initial: bool,
     pub requantize: Option<Requantize>,
     /// Element type of the result.
     pub element: Type,
-    kind: ProductInputs,
+    pub inputs: ProductInputs,
+}
+
+/// Zero points or a bias: one element, or one for each row of all left parts, or for each column of all right parts.
+#[derive(Clone)]
+pub(super) struct Parameters {
+    pub value: Value,
+    /// The extents of the value without the summed axis, and those to which they broadcast; `None` for one element.
+    pub extents: Option<[Vec<i64>; 2]>,
+}
+
+impl Parameters {
+    /// Emits the parameters of each part, of `len` elements, or the only one.
+    fn parts(&self, e: &mut Emitter<'_, '_>, len: usize) -> Option<Vec<Value>> {
+        let Some([own, all]) = &self.extents else { return Some(vec![self.value]) };
+        let value = e.reshape(self.value, own)?;
+        let value = e.expand(value, all)?;
+        let value = e.reshape(value, &[all.iter().product()])?;
+        e.parts(value, 0, len)
+    }
 }
 
 /// The requantization of the sums.
@@ -35,32 +55,34 @@ pub(super) struct Lowered {
 pub(super) struct Requantize {
     /// Zero point, of signed bytes.
     pub zero: i8,
-    scales: Vec<f32>,
+    /// One scale, or one for each row of the result.
+    pub scales: Vec<f32>,
 }
 
 impl Requantize {
+    /// Returns the requantization by `a_scale * b_scale / y_scale`, each rounded to f32, if all are constant. A list of scales is
+    /// that of `b`.
+    fn of(m: &Module, scales: [Value; 3], zero: Value) -> Result<Requantize, Refusal> {
+        let scales = requantization(m, scales)?;
+        let is_known = scales.iter().all(|&scale| scale_of(scale).is_some());
+        is_known.then_some(()).ok_or("a scale that the factors of the machine do not reach")?;
+        let is_unsigned = constant(m, zero)?.dtype() == DType::U8;
+        let offset = if is_unsigned { 128 } else { 0 };
+        Ok(Requantize { zero: (zero_point(m, zero)? - offset) as i8, scales })
+    }
+
     /// Emits the scales of part `part` of the rows: one scale, or one for each of its `rows` rows. `None` if there are too few.
-    pub fn scale(&self, e: &mut Emitter<'_, '_>, part: usize, rows: usize) -> Option<Value> {
+    fn scale(&self, e: &mut Emitter<'_, '_>, part: usize, rows: usize) -> Option<Value> {
         let scales =
             if self.scales.len() == 1 { &self.scales } else { self.scales.get(part * rows..(part + 1) * rows)? };
         e.constant(&Tensor::from_vec(&[scales.len()], scales.to_vec()), Type::F32)
     }
 }
 
-/// The operands as they are in the program.
-enum ProductInputs {
-    /// `[M, K]` and `[K, N]`; or, transposed, `[N, K]` and `[K, M]`, whose product is the transpose.
-    Matrices { left: Value, right: Value, is_transposed: bool },
-    /// Filters, those of groups in one product with zeros, and the image as a matrix of patches.
-    Convolution { filters: Filters, image: Box<PatchedImage>, result: Vec<i64> },
-}
-
-/// The filters of a convolution as a matrix.
-enum Filters {
-    /// `[M, C, K...]`, of which each part has a group at most.
-    Whole(Value),
-    /// A constant, with zero points for the channels of other groups.
-    Constant(Tensor, Type),
+/// The operands as they are in the program: all left parts as `[.., K]`, all right parts below each other as `[.., N]`.
+pub(super) enum ProductInputs {
+    Matrices(MatrixProduct),
+    Convolution(PatchProduct),
 }
 
 impl Lowered {
@@ -69,103 +91,117 @@ impl Lowered {
         if let Some(op) = MatMulOp::cast(m, op) {
             let is_diagonal = op.mapping(m).and_then(|attr| m.ctx.as_int(attr)) == Some(0);
             let mapping = if is_diagonal { Mapping::Diagonal } else { Mapping::Dense };
-            let operands = [op.a(m), op.b(m)];
-            return matrices(m, operands, [op.a_zero_point(m), op.b_zero_point(m)], None, Some(mapping), op.y(m));
+            let (factors, zeros) = ([op.a(m), op.b(m)], [op.a_zero_point(m), op.b_zero_point(m)]);
+            let product = IntegerContraction { factors, zeros, bias: None, requantization: None, is_conv: false };
+            return matrices(m, &product, None, Some(mapping), op.y(m));
         }
         let product = IntegerContraction::of(m, op).ok_or("not a product of integers")?;
-        let requantize = product.requantization.map(|(scales, zero)| requantize(m, scales, zero)).transpose()?;
+        let requantize = |(scales, zero)| Requantize::of(m, scales, zero);
         match product.is_conv {
-            true => convolve(m, op, &product, requantize.as_ref()),
-            false => matrices(m, product.factors, product.zeros, requantize.as_ref(), None, m.result(op, 0)),
-        }
-    }
-
-    /// Returns the number of elements that the host moves to make a matrix of an image.
-    pub fn moved(&self) -> u64 {
-        let Shape { depth, columns, .. } = self.shape;
-        match self.kind {
-            ProductInputs::Matrices { .. } => 0,
-            ProductInputs::Convolution { .. } => [self.parts, depth, columns].map(|n| n as u64).iter().product(),
-        }
-    }
-
-    /// Emits both operands of the program for each part.
-    pub fn operands(&self, e: &mut Emitter<'_, '_>) -> Option<Vec<[Value; 2]>> {
-        match &self.kind {
-            ProductInputs::Matrices { left, right, is_transposed: false } => Some(vec![[*left, *right]]),
-            ProductInputs::Matrices { left, right, .. } => Some(vec![[e.transpose(*left)?, e.transpose(*right)?]]),
-            ProductInputs::Convolution { filters, image, .. } => {
-                let filters = match filters {
-                    Filters::Whole(value) => *value,
-                    Filters::Constant(tensor, element) => e.constant(tensor, *element)?,
-                };
-                let Shape { rows, depth, columns } = self.shape;
-                let filters = e.reshape(filters, &[(self.parts * rows) as i64, depth as i64])?;
-                let image = image.matrix(e)?;
-                let part = |i: usize| {
-                    Some([self.part(e, filters, i, rows, &[depth])?, self.part(e, image, i, depth, &[columns])?])
-                };
-                (0..self.parts).map(part).collect()
+            true => convolve(m, op, &product, product.requantization.map(requantize).transpose()?.as_ref()),
+            false => {
+                let requantization = product.requantization.map(|(scales, zero)| (by_several(m, scales), zero));
+                matrices(m, &product, requantization.map(requantize).transpose()?.as_ref(), None, m.result(op, 0))
             }
         }
     }
 
-    /// Emits the `len` elements of a part along the first axis; `rest` are the other extents.
-    fn part(&self, e: &mut Emitter<'_, '_>, value: Value, part: usize, len: usize, rest: &[usize]) -> Option<Value> {
-        if self.parts == 1 {
-            return Some(value);
-        }
-        let others = |first: usize, rest: &[usize]| -> Vec<i64> {
-            std::iter::once(first).chain(rest.iter().copied()).map(|d| d as i64).collect()
+    /// Returns the parts into which the reduction is divided, so that sums fit in 32 bits.
+    pub fn depths(&self) -> Vec<Range<usize>> {
+        let depth = self.shape.depth;
+        let each = depth.div_ceil(depth.div_ceil(MAX_DEPTH).max(1)).max(1);
+        (0..depth).step_by(each).map(|start| start..depth.min(start + each)).collect()
+    }
+
+    /// Returns the number of elements that the host moves, and adds, around the programs.
+    pub fn moved(&self, m: &Module) -> u64 {
+        let Shape { rows, depth, columns } = self.shape;
+        let (parts, depths) = (self.parts.len() as u64, self.depths().len() as u64);
+        let result = elements([self.parts.len(), rows, columns]);
+        let columns_of_left = if depths > 1 && rows > 1 { elements([self.parts.len(), rows, depth]) } else { 0 };
+        let (inputs, is_turned) = match &self.inputs {
+            ProductInputs::Matrices(product) => (product.moved(m), product.turns_result()),
+            ProductInputs::Convolution(product) => (product.moved(), product.turns_result()),
         };
-        let starts = others(part * len, &vec![0; rest.len()]);
-        e.slice_from(value, &starts, &others((part + 1) * len, rest), &vec![1; starts.len()])
+        let results = depths - 1 + u64::from(parts > 1) + u64::from(is_turned);
+        inputs.saturating_add(columns_of_left).saturating_add(result.saturating_mul(results))
     }
 
-    /// Emits the elements of a part of a list with one for each row of all parts. A value for all rows stays as it is.
-    pub fn of_rows(&self, e: &mut Emitter<'_, '_>, value: Value, part: usize) -> Option<Value> {
-        let rows = [(self.parts * self.shape.rows) as i64];
-        let is_list = e.m().ctx.static_shape(e.m().value_type(value)) == Some(&rows[..]);
-        if is_list { self.part(e, value, part, self.shape.rows, &[]) } else { Some(value) }
-    }
-
-    /// Emits the op's result from those of the parts, `[M, N]`.
-    pub fn result(&self, e: &mut Emitter<'_, '_>, parts: &[Value]) -> Option<Value> {
-        let value = if let [value] = parts { *value } else { e.concat(parts, 0)? };
-        match &self.kind {
-            ProductInputs::Matrices { is_transposed: false, .. } => Some(value),
-            ProductInputs::Matrices { .. } => e.transpose(value),
-            ProductInputs::Convolution { image, result, .. } if image.batch > 1 => {
-                let split = [self.parts * self.shape.rows, image.batch, image.positions()].map(|d| d as i64);
-                let value = e.reshape(value, &split)?;
-                let value = e.permute(value, &[1, 0, 2])?;
-                e.reshape(value, result)
-            }
-            ProductInputs::Convolution { result, .. } => e.reshape(value, result),
+    /// Emits the calls of the programs, one for each part of the reduction, and returns the op's result.
+    pub fn emit(&self, e: &mut Emitter<'_, '_>, programs: &[Attr]) -> Option<Value> {
+        let Shape { rows, depth, columns } = self.shape;
+        let [left, right] = match &self.inputs {
+            ProductInputs::Matrices(product) => product.operands(e)?,
+            ProductInputs::Convolution(product) => product.operands(e)?,
+        };
+        let [left, right] = [e.parts(left, 0, rows)?, e.parts(right, 0, depth)?];
+        let mut lists = Vec::new();
+        for (parameters, len) in [(&self.left_zero, rows), (&self.right_zero, columns), (&self.bias, rows)] {
+            lists.push(parameters.as_ref().map_or(Some(Vec::new()), |list| list.parts(e, len))?);
         }
+        let mut results = Vec::with_capacity(self.parts.len());
+        for (part, &[i, j]) in self.parts.iter().enumerate() {
+            let scale = match &self.requantize {
+                Some(requantize) => Some(requantize.scale(e, part, rows)?),
+                None => None,
+            };
+            let of_part = |list: &[Value], i: usize| list.get(if list.len() == 1 { 0 } else { i }).copied();
+            let terms = [of_part(&lists[0], i), of_part(&lists[1], j), of_part(&lists[2], i), scale];
+            results.push(self.sum(e, [left[i], right[j]], terms, programs)?);
+        }
+        let all = e.concat(&results, 0)?;
+        match &self.inputs {
+            ProductInputs::Matrices(product) => product.result(e, all),
+            ProductInputs::Convolution(product) => product.result(e, all),
+        }
+    }
+
+    /// Emits a product as the sum of those of the parts of the reduction. Terms are zero points, bias and scale.
+    fn sum(
+        &self,
+        e: &mut Emitter<'_, '_>,
+        [left, right]: [Value; 2],
+        terms: [Option<Value>; 4],
+        programs: &[Attr],
+    ) -> Option<Value> {
+        let ty = e.m().ctx.tensor_type(&[self.shape.rows as i64, self.shape.columns as i64], self.element);
+        let mut sum = None;
+        for (range, &program) in self.depths().into_iter().zip(programs) {
+            let (a, b) = (e.part(left, 1, range.clone())?, e.part(right, 0, range)?);
+            let [a_zero, b_zero, bias, scale] = &terms;
+            let groups = [&[a], &[b], a_zero.as_slice(), b_zero.as_slice(), bias.as_slice(), scale.as_slice()];
+            let call = e.op(CallOp::INFO.name, &groups, &[("callee", program)], &[ty])?;
+            let product = e.m().result(call, 0);
+            sum = Some(match sum {
+                Some(sum) => e.add(sum, product)?,
+                None => product,
+            });
+        }
+        sum
     }
 }
 
-/// Returns the requantization by `a_scale * b_scale / y_scale`, each rounded to f32, if all are constant. A list of scales is
-/// that of `b`.
-fn requantize(m: &Module, scales: [Value; 3], zero: Value) -> Result<Requantize, Refusal> {
-    let scales = requantization(m, scales)?;
-    let is_known = scales.iter().all(|&scale| scale_of(scale).is_some());
-    is_known.then_some(()).ok_or("a scale that the factors of the machine do not reach")?;
-    let is_unsigned = constant(m, zero)?.dtype() == DType::U8;
-    let offset = if is_unsigned { 128 } else { 0 };
-    Ok(Requantize { zero: (zero_point(m, zero)? - offset) as i8, scales })
+/// Returns the scales of a product with those of the right matrix last, or of the left one if these are several.
+fn by_several(m: &Module, [a, b, y]: [Value; 3]) -> [Value; 3] {
+    let is_one =
+        |value: Value| m.ctx.static_shape(m.value_type(value)).is_some_and(|dims| dims.iter().all(|&d| d == 1));
+    if is_one(a) { [a, b, y] } else { [b, a, y] }
+}
+
+/// Returns the number of elements of some extents.
+pub(super) fn elements(extents: impl IntoIterator<Item = usize>) -> u64 {
+    extents.into_iter().fold(1, |n, extent| n.saturating_mul(extent as u64))
 }
 
 /// Whether bytes are signed, and their zero point is absent or a constant of zeros.
-fn is_symmetric(m: &Module, x: Value, zero: Option<Value>) -> bool {
+pub(super) fn is_symmetric(m: &Module, x: Value, zero: Option<Value>) -> bool {
     let is_signed = m.ctx.dtype(m.ctx.element_type(m.value_type(x))) == Some(DType::I8);
     let is_zero = |zero| constant(m, zero).is_ok_and(|zero| zero.to_f64().iter().all(|&z| z == 0.0));
     is_signed && zero.is_none_or(is_zero)
 }
 
 /// Checks that sums of `depth` products plus a bias, if they are scaled, stay in the range in which scaling is exact.
-fn check_sums(m: &Module, depth: usize, bias: Option<Value>, is_scaled: bool) -> Result<(), Refusal> {
+pub(super) fn check_sums(m: &Module, depth: usize, bias: Option<Value>, is_scaled: bool) -> Result<(), Refusal> {
     if !is_scaled {
         return Ok(());
     }
@@ -177,133 +213,17 @@ fn check_sums(m: &Module, depth: usize, bias: Option<Value>, is_scaled: bool) ->
     (products + largest < MAX_SUM).then_some(()).ok_or("sums that may exceed 2^29".into())
 }
 
-/// Returns a product and that of the transposes, where zero points and scales allow them.
-fn matrices(
-    m: &Module,
-    [a, b]: [Value; 2],
-    [a_zero, b_zero]: [Option<Value>; 2],
-    requantize: Option<&Requantize>,
-    mapping: Option<Mapping>,
-    y: Value,
-) -> Result<Vec<Lowered>, Refusal> {
-    let matrix = |value: Value| match extents(m, value)?[..] {
-        [rows, columns] => Ok([rows, columns]),
-        ref dims => Err(Refusal::of(value, "{} axes").with([dims.len()])),
-    };
-    let ([rows, depth], [_, columns]) = (matrix(a)?, matrix(b)?);
-    check_sums(m, depth, None, requantize.is_some())?;
-    let initial = !is_symmetric(m, a, a_zero) || !is_symmetric(m, b, b_zero);
-    let element = m.ctx.element_type(m.value_type(y));
-    let lowered = |is_transposed: bool| {
-        let [left, right, left_zero, right_zero] =
-            if is_transposed { [Some(b), Some(a), b_zero, a_zero] } else { [Some(a), Some(b), a_zero, b_zero] };
-        let (rows, columns) = if is_transposed { (columns, rows) } else { (rows, columns) };
-        let kind = ProductInputs::Matrices { left: left?, right: right?, is_transposed };
-        let shape = Shape { rows, depth, columns };
-        let requantize = requantize.cloned();
-        Some(Lowered {
-            shape,
-            parts: 1,
-            mapping,
-            left_zero,
-            right_zero,
-            bias: None,
-            initial,
-            requantize,
-            element,
-            kind,
-        })
-    };
-    // Scales are per row of the left matrix: those of `b` are so after transposition.
-    let has_scales = requantize.is_some_and(|r| r.scales.len() > 1);
-    let straight = if has_scales { None } else { lowered(false) };
-    let turned = if mapping.is_some() { None } else { lowered(true) };
-    let both: Vec<Lowered> = straight.into_iter().chain(turned).collect();
-    (!both.is_empty()).then_some(both).ok_or(Refusal::from("scales of columns in a given mapping"))
-}
-
-/// Returns the product of a convolution's filters and patches, and its divisions into products of some groups each.
-fn convolve(
-    m: &Module,
-    op: Op,
-    &IntegerContraction { factors: [x, w], zeros: [x_zero, w_zero], bias, .. }: &IntegerContraction,
-    requantize: Option<&Requantize>,
-) -> Result<Vec<Lowered>, Refusal> {
-    let y = m.result(op, 0);
-    let (groups, window) = convolution(m, op).map_err(|_| "a window that its operands do not have")?;
-    let (image, filters) = (extents(m, x)?, extents(m, w)?);
-    let (&[batch, channels, ..], &[rows, ..]) = (&image[..], &filters[..]) else {
-        return Err(Refusal::of(x, "{} axes").with([image.len()]));
-    };
-    let result = m.ctx.static_shape(m.value_type(y)).ok_or(Refusal::of(y, "an unknown extent"))?.to_vec();
-    let is_scalar = |zero: &Value| m.ctx.static_shape(m.value_type(*zero)).is_some_and(<[i64]>::is_empty);
-    if let Some(zero) = x_zero.filter(|zero| !is_scalar(zero)) {
-        return Err(Refusal::of(zero, "a zero point of padding that is not a scalar"));
-    }
-    let initial = bias.is_some() || !is_symmetric(m, x, x_zero) || !is_symmetric(m, w, w_zero);
-    let lowered = |parts: usize| {
-        let image = PatchedImage { value: x, pad: x_zero, batch, channels, window: window.clone() };
-        let depth = channels / parts * image.taps();
-        let shape = Shape { rows: rows / parts, depth, columns: batch * image.positions() };
-        (shape.columns > 0).then_some(()).ok_or(Refusal::of(y, "an extent of 0"))?;
-        check_sums(m, shape.depth, bias, requantize.is_some())?;
-        let filters = if groups == parts { Filters::Whole(w) } else { grouped(m, w, w_zero, groups / parts, shape)? };
-        Ok(Lowered {
-            shape,
-            parts,
-            mapping: None,
-            left_zero: w_zero,
-            right_zero: x_zero,
-            bias,
-            initial,
-            requantize: requantize.cloned(),
-            element: m.ctx.element_type(m.value_type(y)),
-            kind: ProductInputs::Convolution { filters, image: Box::new(image), result: result.clone() },
-        })
-    };
-    // If none is possible, the last one has the fewest channels.
-    let (mut possible, mut refused) = (Vec::new(), None);
-    for parts in parts(groups, rows) {
-        match lowered(parts) {
+/// Returns the alternatives that are possible.
+///
+/// # Errors
+/// None is possible; the reason of the last one.
+pub(super) fn possible(alternatives: impl Iterator<Item = Result<Lowered, Refusal>>) -> Result<Vec<Lowered>, Refusal> {
+    let (mut possible, mut refused) = (Vec::new(), Refusal::from("no mapping"));
+    for alternative in alternatives {
+        match alternative {
             Ok(lowered) => possible.push(lowered),
-            Err(refusal) => refused = Some(refusal),
+            Err(refusal) => refused = refusal,
         }
     }
-    match refused.filter(|_| possible.is_empty()) {
-        Some(refusal) => Err(refusal),
-        None => Ok(possible),
-    }
-}
-
-/// Returns the numbers of products into which a convolution with groups may be divided; cost chooses among them. 1: one product, with
-/// zeros for the channels of other groups; `groups`: one for each group; and the least numbers whose rows fit into one or two kernels.
-fn parts(groups: usize, rows: usize) -> Vec<usize> {
-    let mut found = vec![1, groups];
-    for most in [CHANNELS, 2 * CHANNELS] {
-        found.extend((1..=groups).find(|parts| groups.is_multiple_of(*parts) && rows / parts <= most));
-    }
-    found.sort_unstable();
-    found.dedup();
-    found
-}
-
-/// Returns constant filters of products of `groups` groups each, with zero points for the channels of other groups.
-fn grouped(m: &Module, w: Value, zero: Option<Value>, groups: usize, shape: Shape) -> Result<Filters, Refusal> {
-    let tensor = constant(m, w)?;
-    let zeros = match zero {
-        Some(zero) => constant(m, zero)?.bytes().to_vec(),
-        None => vec![0],
-    };
-    let (of_group, rows) = (shape.depth / groups, shape.rows / groups);
-    let num_rows = tensor.len() / of_group;
-    let mut bytes = Vec::with_capacity(num_rows * shape.depth);
-    for (row, filter) in tensor.bytes().chunks_exact(of_group).enumerate() {
-        let start = bytes.len();
-        let of_row = zeros.get(if zeros.len() == 1 { 0 } else { row });
-        bytes.resize(start + shape.depth, *of_row.ok_or("zero points of other rows")?);
-        bytes[start + row % shape.rows / rows * of_group..][..of_group].copy_from_slice(filter);
-    }
-    let tensor = Tensor::new(tensor.dtype(), vec![num_rows, shape.depth], bytes.into());
-    let tensor = tensor.map_err(|_| Refusal::of(w, "filters of other groups"))?;
-    Ok(Filters::Constant(tensor, m.ctx.element_type(m.value_type(w))))
+    if possible.is_empty() { Err(refused) } else { Ok(possible) }
 }

@@ -2,8 +2,9 @@
 
 use super::product::Lowered;
 use gradus_ir::{Module, Refusal};
-use gradus_simulators::nna::{LoopOrder, Mapping, NnaMachine, ProductPlan, ProductProgram, Shape};
+use gradus_simulators::nna::{LoopOrder, Mapping, NnaMachine, PricedMachine, ProductPlan, ProductProgram, Shape};
 use rustc_hash::FxHashMap;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A technique that is left out, for comparison.
@@ -17,6 +18,8 @@ pub(super) enum Without {
     Sharing,
     /// Writes of features beside convolutions.
     PingPong,
+    /// Columns of zeros beside those beyond a multiple of 32.
+    Padding,
 }
 
 impl Without {
@@ -26,6 +29,7 @@ impl Without {
             "convolutions" => Without::Convolutions,
             "sharing" => Without::Sharing,
             "ping-pong" => Without::PingPong,
+            "padding" => Without::Padding,
             _ => Without::Nothing,
         }
     }
@@ -38,6 +42,7 @@ impl Without {
             Without::Sharing => {
                 (plan.order == LoopOrder::KernelOuter).then_some(ProductPlan { sharing: false, ..plan })
             }
+            Without::Padding => (!plan.padded).then_some(plan),
             Without::PingPong => (!plan.ping_pong || !is_conv).then_some(plan),
         }
     }
@@ -59,7 +64,8 @@ impl Wanted {
     fn make(self) -> Option<Arc<ProductProgram>> {
         let adjust = |plan: ProductPlan| {
             let plan = self.without.adjust(plan)?;
-            let fits = self.mapping.is_none_or(|mapping| mapping == plan.mapping);
+            let is_free = self.without == Without::Convolutions;
+            let fits = is_free || self.mapping.is_none_or(|mapping| mapping == plan.mapping);
             fits.then_some(ProductPlan { initial: self.initial, requantize: self.requantize, ..plan })
         };
         ProductProgram::cheapest(self.shape, &self.machine, adjust).ok().map(Arc::new)
@@ -82,21 +88,48 @@ fn program(m: &Module, wanted: Wanted) -> Option<Arc<ProductProgram>> {
     program
 }
 
-/// Returns the alternative and program of the fewest cycles.
+/// An alternative with its programs.
+pub(super) struct Choice {
+    pub lowered: Lowered,
+    /// The program of each part of the reduction.
+    pub programs: Vec<Arc<ProductProgram>>,
+}
+
+impl Choice {
+    /// Returns the programs of an alternative, if the machine has them.
+    fn of(m: &Module, lowered: Lowered, without: Without, machine: &NnaMachine) -> Option<Choice> {
+        let Lowered { shape, mapping, initial, .. } = lowered;
+        let requantize = lowered.requantize.as_ref().map(|r| r.zero);
+        let of_depth = |depth: Range<usize>| {
+            let shape = Shape { depth: depth.len(), ..shape };
+            program(m, Wanted { shape, mapping, initial, requantize, without, machine: *machine })
+        };
+        let programs = lowered.depths().into_iter().map(of_depth).collect::<Option<_>>()?;
+        Some(Choice { lowered, programs })
+    }
+
+    /// Returns the estimated cycles of all calls.
+    pub fn cycles(&self) -> u64 {
+        let once = self.programs.iter().fold(0, |sum: u64, program| sum.saturating_add(program.cycles));
+        once.saturating_mul(self.lowered.parts.len() as u64)
+    }
+
+    /// Returns the estimated cycles of all calls and of the host, which moves elements around them.
+    pub fn cycles_with_host(&self, m: &Module, machine: &PricedMachine) -> u64 {
+        self.cycles().saturating_add(self.lowered.moved(m).saturating_mul(machine.host_element))
+    }
+}
+
+/// Returns the alternative and programs of the fewest cycles with the host.
 pub(super) fn cheapest(
     m: &Module,
     alternatives: Vec<Lowered>,
     without: Without,
-    machine: &NnaMachine,
-) -> Result<(Lowered, Arc<ProductProgram>), Refusal> {
+    machine: &PricedMachine,
+) -> Result<Choice, Refusal> {
     let Shape { rows, depth, columns } = alternatives[0].shape;
-    let programs = alternatives.into_iter().filter_map(|lowered| {
-        let Lowered { shape, mapping, initial, .. } = lowered;
-        let requantize = lowered.requantize.as_ref().map(|r| r.zero);
-        let wanted = Wanted { shape, mapping, initial, requantize, without, machine: *machine };
-        Some((program(m, wanted)?, lowered)).map(|(program, lowered)| (lowered, program))
-    });
-    let cheapest = programs.min_by_key(|(lowered, program)| program.cycles.saturating_mul(lowered.parts as u64));
+    let choices = alternatives.into_iter().filter_map(|lowered| Choice::of(m, lowered, without, &machine.machine));
+    let cheapest = choices.min_by_key(|choice| choice.cycles_with_host(m, machine));
     cheapest
         .ok_or(Refusal::from("a product of {}x{}x{} for which the machine has no plan").with([rows, depth, columns]))
 }

@@ -60,7 +60,7 @@ words!(
     "nna.program",
     traits = Traits::ISOLATED.and(Traits::SYMBOL).and(Traits::SINGLE_BLOCK),
     effects = Effects::Unknown,
-    format = "$sym_name `product` $extents $mapping $order `resident` $resident (`initial` $initial^)? (`zero` $zero^)? `machine` $machine attr-dict-with-keyword $body",
+    format = "$sym_name `product` $extents $mapping $order `resident` $resident (`padded` $padded^)? (`initial` $initial^)? (`zero` $zero^)? `machine` $machine attr-dict-with-keyword $body",
     extensions = &[&BYTES],
     verify_regions = |m, op| code_of(m, op).map(drop)
 )]
@@ -75,6 +75,8 @@ pub struct ProgramOp {
     order: Attribute<ORDER>,
     /// Kernels that are resident together.
     resident: Attribute<I64>,
+    /// Whether columns beyond a multiple of 32 are padded with zeros, in the diagonal mapping.
+    padded: OptAttribute<FLAG>,
     /// Whether sums begin with given values instead of zero.
     initial: OptAttribute<FLAG>,
     /// Zero point of requantized results, of the signed bytes; the results are sums without it.
@@ -99,6 +101,7 @@ pub(super) fn layout_of(args: &OpArgs<'_>) -> Result<(Layout, NnaMachine), Viola
     let plan = ProductPlan {
         order: LoopOrder::ALL[int("order").min(1)],
         resident: int("resident"),
+        padded: args.flag("padded"),
         initial: args.flag("initial"),
         requantize: zero.transpose()?,
         ..ProductPlan::new(Mapping::ALL[int("mapping").min(2)], &machine)
@@ -159,6 +162,7 @@ pub fn define(
     set("mapping", int(Mapping::ALL.iter().position(|&mapping| mapping == plan.mapping).unwrap_or(0) as i64));
     set("order", int(LoopOrder::ALL.iter().position(|&order| order == plan.order).unwrap_or(0) as i64));
     set("resident", int(plan.resident as i64));
+    set("padded", plan.padded.then_some(Attr::UNIT));
     set("initial", plan.initial.then_some(Attr::UNIT));
     set("zero", plan.requantize.and_then(|zero| int(i64::from(zero))));
     set("machine", Some(ctx.i64_array_attr(&machine.numbers())));

@@ -5,9 +5,9 @@ use super::product::{Layout, LoopOrder, Mapping, ProductPlan, ProductProgram, Sh
 use super::{NAME, NnaMachine};
 use crate::Binary;
 
-/// Numbers of the plan in a binary: extents, mapping, order, resident kernels, whether sums have initial values, whether they are
-/// requantized, and the zero point.
-const NUMBERS: usize = 9;
+/// Numbers of the plan in a binary: extents, mapping, order, resident kernels, whether columns are padded, whether sums have initial
+/// values, whether they are requantized, and the zero point.
+const NUMBERS: usize = 10;
 
 impl ProductProgram {
     /// Returns the binary for a machine. Its sections are the words of the instructions, and the plan: numbers of 4 bytes.
@@ -21,6 +21,7 @@ impl ProductProgram {
             index(Mapping::ALL.iter().position(|&mapping| mapping == plan.mapping)),
             index(LoopOrder::ALL.iter().position(|&order| order == plan.order)),
             plan.resident,
+            plan.padded.into(),
             plan.initial.into(),
             plan.requantize.is_some().into(),
             plan.requantize.unwrap_or(0).cast_unsigned().into(),
@@ -43,14 +44,16 @@ impl ProductProgram {
         let numbers: Vec<u32> = plan.as_chunks::<4>().0.iter().map(|&number| u32::from_le_bytes(number)).collect();
         let wrong = || "not the plan of a product".to_owned();
         let numbers: [u32; NUMBERS] = numbers.try_into().map_err(|_| wrong())?;
-        let [rows, depth, columns, mapping, order, resident, initial, requantized, zero] = numbers.map(|n| n as usize);
+        let [rows, depth, columns, mapping, order, resident, padded, initial, requantized, zero] =
+            numbers.map(|n| n as usize);
         let zero = u8::try_from(zero).map_err(|_| wrong())?.cast_signed();
-        if plan.len() != 4 * NUMBERS || initial.max(requantized) > 1 {
+        if plan.len() != 4 * NUMBERS || padded.max(initial).max(requantized) > 1 {
             return Err(wrong());
         }
         let plan = ProductPlan {
             order: *LoopOrder::ALL.get(order).ok_or_else(wrong)?,
             resident,
+            padded: padded == 1,
             initial: initial == 1,
             requantize: (requantized == 1).then_some(zero),
             ..ProductPlan::new(*Mapping::ALL.get(mapping).ok_or_else(wrong)?, machine)

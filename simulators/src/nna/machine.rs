@@ -70,6 +70,25 @@ impl NnaMachine {
     }
 }
 
+/// The machine with the price of its host, by which programs are chosen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PricedMachine {
+    /// The machine.
+    pub machine: NnaMachine,
+    /// Cycles for an element that the host moves or computes: the number `host_element` of the description.
+    pub host_element: u64,
+}
+
+impl PricedMachine {
+    /// Reads the machine and the price from the description that returns the value of a name.
+    ///
+    /// # Errors
+    /// A value is missing or out of range.
+    pub fn of(value: &dyn Fn(&'static str) -> Result<u64, String>) -> Result<PricedMachine, String> {
+        Ok(PricedMachine { machine: NnaMachine::of(value)?, host_element: value("host_element")? })
+    }
+}
+
 /// The treatment of hazards.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Interlock {

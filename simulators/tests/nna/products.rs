@@ -20,6 +20,7 @@ fn plan(machine: &NnaMachine, random: &mut Random) -> ProductPlan {
     plan.ping_pong &= random.below(5) > 0;
     plan.sharing = random.below(6) > 0;
     plan.patches = 1 + random.below(machine.patches());
+    plan.padded = mapping == Mapping::Diagonal && random.below(2) == 0;
     if plan.resident == 1 && plan.ping_pong && plan.sharing && random.below(2) == 0 {
         plan.order = LoopOrder::StepOuter;
     }
@@ -123,5 +124,6 @@ fn impossible_products_are_refused() {
     assert!(refuse(10_000, 100_000, 10_000, plan).contains("do not fit"));
     assert!(refuse(1, 1, 1, ProductPlan { patches: 5, ..plan }).contains("feature RAM"));
     assert!(refuse(1, 1, 1, ProductPlan { resident: 3, ..plan }).contains("weight RAM"));
+    assert!(refuse(1, 1, 1, ProductPlan { padded: true, ..plan }).contains("only the diagonal mapping"));
     assert!(refuse(1, 1, 1, ProductPlan { order: LoopOrder::StepOuter, ..plan }).contains("resident"));
 }

@@ -26,6 +26,7 @@ impl Layout {
         let kernels = if patches > 0 { kernels } else { 0 };
         let scalar = match self.plan.mapping {
             Mapping::Dense => 0,
+            Mapping::Diagonal if self.plan.padded => 0,
             Mapping::Diagonal => rows * depth * (columns % CHANNELS),
             Mapping::Scalar => rows * depth * columns,
         } * 3;

@@ -50,7 +50,11 @@ impl Layout {
         let dense = plan.mapping == Mapping::Dense;
         let (outer, inner) = if dense { (columns, rows) } else { (rows, columns) };
         let inner = inner.next_multiple_of(CHANNELS);
-        let pitch = if dense { depth.next_multiple_of(CHANNELS) } else { columns };
+        let pitch = match dense {
+            true => depth.next_multiple_of(CHANNELS),
+            false if plan.padded => inner,
+            false => columns,
+        };
         let kernels = plan.extents(shape).0 * kernel_bytes(depth);
         let requantized = plan.requantize.is_some();
         let scales = if dense { inner * 4 } else { outer * VECTOR };
@@ -64,7 +68,7 @@ impl Layout {
             shape,
             plan,
             weights: place(if dense { kernels } else { rows * depth }),
-            features: place(if dense { columns * pitch } else { depth * columns }),
+            features: place(if dense { columns } else { depth } * pitch),
             pitch,
             patterns: place(if plan.mapping == Mapping::Diagonal { LANES * VECTOR } else { 0 }),
             scales: place(if requantized { scales } else { 0 }),
@@ -112,13 +116,12 @@ impl Layout {
         }
         let mut memory = ByteMemory::new(self.size as usize, fill);
         let mut put = |at: u32, bytes: &[u8]| memory.fill(at, bytes).map_err(|class| class.name().to_owned());
-        let bytes = |values: &[i8]| values.iter().map(|&v| v as u8).collect::<Vec<u8>>();
         if self.plan.mapping == Mapping::Dense {
             put(self.weights, &self.dense_kernels(a))?;
             put(self.features, &self.dense_columns(b))?;
         } else {
-            put(self.weights, &bytes(a))?;
-            put(self.features, &bytes(b))?;
+            put(self.weights, &a.iter().map(|&value| value as u8).collect::<Vec<u8>>())?;
+            put(self.features, &self.rows(b))?;
         }
         if self.plan.mapping == Mapping::Diagonal {
             put(self.patterns, &patterns())?;
@@ -168,6 +171,15 @@ impl Layout {
         let mut bytes = vec![0; self.shape.columns * self.pitch];
         for (k, row) in b.chunks_exact(self.shape.columns).enumerate() {
             row.iter().enumerate().for_each(|(column, &value)| bytes[column * self.pitch + k] = value as u8);
+        }
+        bytes
+    }
+
+    /// Returns the rows of the right matrix, each padded to the pitch.
+    fn rows(&self, b: &[i8]) -> Vec<u8> {
+        let mut bytes = vec![0; self.shape.depth * self.pitch];
+        for (to, row) in bytes.chunks_exact_mut(self.pitch).zip(b.chunks_exact(self.shape.columns)) {
+            to.iter_mut().zip(row).for_each(|(to, &value)| *to = value as u8);
         }
         bytes
     }

@@ -79,6 +79,8 @@ pub struct ProductPlan {
     pub sharing: bool,
     /// Patches that stand side by side in a feature RAM, at most those of the machine.
     pub patches: usize,
+    /// Whether columns beyond a multiple of 32 are a patch of the diagonal mapping, beside columns of zeros, instead of scalar code.
+    pub padded: bool,
     /// Whether the sums begin with given values.
     pub initial: bool,
     /// Whether the sums are requantized to bytes, and the zero point of these.
@@ -124,6 +126,7 @@ impl ProductPlan {
             ping_pong: machine.frams == 2,
             sharing: true,
             patches: machine.patches(),
+            padded: false,
             initial: false,
             requantize: None,
         }
@@ -154,6 +157,9 @@ impl ProductPlan {
         if self.ping_pong && machine.frams < 2 {
             return Err("there is one feature RAM only".into());
         }
+        if self.padded && self.mapping != Mapping::Diagonal {
+            return Err("only the diagonal mapping pads columns".into());
+        }
         if self.order == LoopOrder::StepOuter && (!self.ping_pong || !self.sharing || self.resident != 1) {
             return Err("features that stay need both feature RAMs and one resident kernel".into());
         }
@@ -163,6 +169,7 @@ impl ProductPlan {
     /// Returns the number of kernels and of patches of a shape.
     pub fn extents(&self, shape: Shape) -> (usize, usize) {
         match self.mapping {
+            Mapping::Diagonal if self.padded => (shape.rows, shape.columns.div_ceil(CHANNELS)),
             Mapping::Diagonal => (shape.rows, shape.columns / CHANNELS),
             Mapping::Dense => (shape.rows.div_ceil(CHANNELS), shape.columns),
             Mapping::Scalar => (0, 0),
@@ -234,8 +241,10 @@ impl ProductPlan {
     /// Returns the plans among which [`ProductProgram::cheapest`] chooses.
     pub fn candidates(shape: Shape, machine: &NnaMachine) -> Vec<ProductPlan> {
         let mut plans = Vec::new();
-        for mapping in [Mapping::Dense, Mapping::Diagonal] {
-            let full = ProductPlan::new(mapping, machine);
+        let with_tail = !shape.columns.is_multiple_of(CHANNELS);
+        let mappings = [(Mapping::Dense, false), (Mapping::Diagonal, false), (Mapping::Diagonal, true)];
+        for (mapping, padded) in mappings.into_iter().filter(|&(_, padded)| with_tail || !padded) {
+            let full = ProductPlan { padded, ..ProductPlan::new(mapping, machine) };
             for patches in full.widths(shape, machine) {
                 let plan = ProductPlan { patches, ..full };
                 for ping_pong in [true, false].into_iter().filter(|&both| !both || full.ping_pong) {

@@ -9,11 +9,12 @@ use crate::nna::machine::{CHANNELS, VECTOR};
 /// Products per iteration of the innermost loop.
 const UNROLLED: usize = 8;
 
-/// Emits the columns that the mapping leaves: those beyond a multiple of 32 of the diagonal mapping, all of the scalar one.
+/// Emits the columns that the mapping leaves: those beyond a multiple of 32 of the diagonal mapping without padding, all of the scalar one.
 pub fn emit(e: &mut CodeBuilder, layout: &Layout) {
     let Shape { rows, depth, columns } = layout.shape;
     let first = match layout.plan.mapping {
         Mapping::Dense => columns,
+        Mapping::Diagonal if layout.plan.padded => columns,
         Mapping::Diagonal => columns / CHANNELS * CHANNELS,
         Mapping::Scalar => 0,
     };

@@ -41,11 +41,23 @@ func.func @columns(%a: tensor<2x3xui8>, %b: tensor<3x2xi8>) -> tensor<2x2xi8> {
   return %0 : tensor<2x2xi8>
 }
 
-// Depthwise: products of 32 channels each, by the same program.
+// Depthwise: products of 32 channels each, by the same program. Parts of the channels are contiguous.
 // CHECK-LABEL: func.func @depthwise(
-// CHECK-COUNT-2: nna.call @nna3 %{{.*}}, %{{.*}} b_zero %{{.*}} : (tensor<32x288xi8>, tensor<288x16xui8>, tensor<ui8>) -> tensor<32x16xi32>
+// CHECK: graph.slice {{.*}} axes %{{[^ ]*}} : {{.*}} -> tensor<288x16xui8>
+// CHECK-COUNT-16: nna.call @nna3 %{{.*}}, %{{.*}} b_zero %{{.*}} : (tensor<32x288xi8>, tensor<288x16xui8>, tensor<ui8>) -> tensor<32x16xi32>
 // CHECK: graph.concat
-func.func @depthwise(%x: tensor<1x64x4x4xui8>) -> tensor<1x64x4x4xi32> {
+func.func @depthwise(%x: tensor<1x512x4x4xui8>) -> tensor<1x512x4x4xi32> {
+  %w = graph.constant dense<3> : tensor<512x1x3x3xi8>
+  %z = graph.constant dense<9> : tensor<ui8>
+  %0 = graph.conv_integer %x, %w x_zero %z {group = 512 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x512x4x4xui8>, tensor<512x1x3x3xi8>, tensor<ui8>) -> tensor<1x512x4x4xi32>
+  return %0 : tensor<1x512x4x4xi32>
+}
+
+// Of few channels the host would concatenate the results of two products: one has zeros for the channels of other groups.
+// CHECK-LABEL: func.func @together(
+// CHECK: nna.call @nna4 %{{.*}} : (tensor<64x576xi8>, tensor<576x16xui8>, tensor<ui8>) -> tensor<64x16xi32>
+// CHECK-NOT: graph.concat
+func.func @together(%x: tensor<1x64x4x4xui8>) -> tensor<1x64x4x4xi32> {
   %w = graph.constant dense<3> : tensor<64x1x3x3xi8>
   %z = graph.constant dense<9> : tensor<ui8>
   %0 = graph.conv_integer %x, %w x_zero %z {group = 64 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x64x4x4xui8>, tensor<64x1x3x3xi8>, tensor<ui8>) -> tensor<1x64x4x4xi32>

@@ -8,10 +8,29 @@ func.func @other_op(%x: tensor<1x8xi8>) -> tensor<8x1xi8> {
 
 // -----
 
-func.func @batch(%a: tensor<2x4x8xi8>, %b: tensor<2x8x3xi8>) -> tensor<2x4x3xi32> {
-  // expected-remark@+1 {{'graph.matmul_integer' stays on the host: 3 axes (operand 'a')}}
-  %0 = graph.matmul_integer %a, %b : (tensor<2x4x8xi8>, tensor<2x8x3xi8>) -> tensor<2x4x3xi32>
-  return %0 : tensor<2x4x3xi32>
+func.func @batch(%a: tensor<20x20x4x8xi8>, %b: tensor<20x20x8x3xi8>) -> tensor<20x20x4x3xi32> {
+  // expected-remark@+1 {{'graph.matmul_integer' stays on the host: a batch of 400 products, of which at most 256 are calls}}
+  %0 = graph.matmul_integer %a, %b : (tensor<20x20x4x8xi8>, tensor<20x20x8x3xi8>) -> tensor<20x20x4x3xi32>
+  return %0 : tensor<20x20x4x3xi32>
+}
+
+// -----
+
+func.func @zeros(%a: tensor<8xi8>, %b: tensor<8x3xi8>, %z: tensor<8xi8>) -> tensor<3xi32> {
+  // expected-remark@+1 {{'graph.matmul_integer' stays on the host: zero points that differ along the reduction (operand 'a_zero_point')}}
+  %0 = graph.matmul_integer %a, %b a_zero %z : (tensor<8xi8>, tensor<8x3xi8>, tensor<8xi8>) -> tensor<3xi32>
+  return %0 : tensor<3xi32>
+}
+
+// -----
+
+func.func @scales(%a: tensor<8xi8>, %b: tensor<8x3xi8>) -> tensor<3xi8> {
+  %c = graph.constant dense<0.5> : tensor<f32>
+  %s = graph.constant dense<[0.5, 0.25, 0.1]> : tensor<3xf32>
+  %z = graph.constant dense<0> : tensor<i8>
+  // expected-remark@+1 {{'graph.qlinear_matmul' stays on the host: several scales of a product with a vector}}
+  %0 = graph.qlinear_matmul %a, %c, %z, %b, %s, %z, %c, %z : (tensor<8xi8>, tensor<f32>, tensor<i8>, tensor<8x3xi8>, tensor<3xf32>, tensor<i8>, tensor<f32>, tensor<i8>) -> tensor<3xi8>
+  return %0 : tensor<3xi8>
 }
 
 // -----
