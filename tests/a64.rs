@@ -337,7 +337,7 @@ fn a_network_runs_in_the_simulator() {
     let run = ["run", &model, "--target", "a64-ext", "--stats", "--input", &input, "--expect", &expected];
     let output = crate::support::gradus(&[&run[..], &["--atol", "1e-4", "--rtol", "0"]].concat());
     assert_eq!(output.code, 0, "{}{}", output.out, output.err);
-    for (name, value) in [("multiply-adds", "8193"), ("conventional code", "32772"), ("by reference: graph.relu", "2")]
+    for (name, value) in [("multiply-adds", "10753"), ("conventional code", "43012"), ("by reference: graph.relu", "2")]
     {
         assert!(has(&output.out, name, value), "{name} is not {value} in\n{}", output.out);
     }

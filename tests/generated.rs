@@ -135,7 +135,7 @@ fn groups_of_rules_are_drawn() {
     };
     let tool = Tool::gradus().with_dialects(&[&WRONG]);
     let of = |pipeline, programs| findings(&tool, Some(pipeline), &["arith", "func", "wrong"], programs).0;
-    let found = of("builtin.module(saturate{target=arbitrary})", 10 * PROGRAMS);
+    let found = of("builtin.module(saturate{target=arbitrary})", 30 * PROGRAMS);
     assert!(found.iter().any(|f| f.pipeline.contains("wrong-group")), "{} findings", found.len());
     let given = of("builtin.module(saturate{target=arbitrary rules=add-add})", PROGRAMS);
     assert!(given.is_empty(), "given rules are kept: {}", given[0].pipeline);

@@ -88,7 +88,7 @@ that give the bytes of the reference for all pairs of operands; if there are non
 a table, and others stay on the host or, with `allow-steps`, get the nearest factors.
 
 A multiply is a depthwise convolution whose kernels are the other operand: of its channels, or, after a reshape of both to
-`1 x 1 x H*W*C`, of its elements. Both have the same layout then: the `mode` of the fewest cycles, if nothing else reads them, otherwise
+`1 x 1 x H*W*C`, of its elements. So is a convolution whose kernels are computed, a number for each channel. Both have the same layout then: the `mode` of the fewest cycles, if nothing else reads them, otherwise
 layers copy what differs into the layout that costs least. In a matrix product of two tensors one is weights where it is, since the
 bytes of its feature are those of the mode 8K8D or of its transpose: the operand that keeps more of the array busy, or the one that
 `weights` names. Reshapes and transpositions are views of features: heads of a transformer are ranges of channels.

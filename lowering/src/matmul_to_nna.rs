@@ -21,8 +21,7 @@ use gradus_ir::{Attr, Builder, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, Pas
 use gradus_machines::nna::{MatMulOp, define};
 use gradus_networks::graph::{ConvIntegerOp, MatMulIntegerOp, QLinearConvOp, QLinearMatMulOp};
 use gradus_simulators::nna::{Layout, NnaMachine, PricedMachine, ProductProgram};
-use product::Lowered;
-use programs::{Choice, Without, cheapest};
+use programs::{ProductChoice, Without, alternatives, cheapest};
 
 /// The declaration.
 pub const INFO: PassInfo = PassInfo {
@@ -115,7 +114,7 @@ pub fn product_cost(m: &Module, op: Op, machine: &PricedMachine) -> Option<u64> 
     if !m.is_one_of(op, OPS) {
         return None;
     }
-    let choice = cheapest(m, Lowered::of(m, op).ok()?, Without::Nothing, machine).ok()?;
+    let choice = cheapest(m, alternatives(m, op).ok()?, Without::Nothing, machine).ok()?;
     Some(choice.cycles_with_host(m, machine))
 }
 
@@ -141,7 +140,7 @@ impl Pass for MatMulToNna {
             if !is_of_network(m, op) && MatMulOp::cast(m, op).is_none() {
                 continue;
             }
-            let choice = match Lowered::of(m, op).and_then(|lowered| cheapest(m, lowered, self.without, &machine)) {
+            let choice = match alternatives(m, op).and_then(|lowered| cheapest(m, lowered, self.without, &machine)) {
                 Ok(choice) => choice,
                 Err(refusal) => {
                     cx.refuse(m, op, &refusal);
@@ -186,7 +185,7 @@ impl DefinedPrograms {
 }
 
 /// Replaces an op by the calls of programs.
-fn replace(m: &mut Module, op: Op, choice: &Choice, programs: &[Attr]) -> Option<()> {
+fn replace(m: &mut Module, op: Op, choice: &ProductChoice, programs: &[Attr]) -> Option<()> {
     let mut b = Builder::before(m, op);
     let mut e = Emitter::on_graph(&mut b, op);
     let value = choice.lowered.emit(&mut e, programs)?;

@@ -37,15 +37,7 @@ pub const TARGET: Target = Target {
             let element = machine.value(HOST_ELEMENT)?;
             Ok(Price::new(move |op| host(op, element)))
         }),
-        groups: &[
-            "graph-algebra",
-            "graph-fuse",
-            "graph-merge",
-            "matmul-on-nna",
-            "mul-as-conv",
-            "matmul-as-conv",
-            "conv-as-3x3",
-        ],
+        groups: &["graph-algebra", "graph-fuse", "graph-merge", "matmul-on-nna", "mul-as-conv"],
         approx: true,
         ..CostModel::DEFAULT
     },
@@ -69,12 +61,16 @@ fn product(m: &Module, op: Op, machine: Option<&nna::PricedMachine>, element: u6
     }
 }
 
-/// Returns the cycles in which the scalar processor computes, `element` for each element; a product per cycle.
+/// Returns the cycles in which the scalar processor computes, `element` for each element of a result; a product per cycle.
 fn host(op: OpCost, element: u64) -> u64 {
     match op {
         OpCost::View => 1,
         OpCost::Move(n) | OpCost::Relayout(n) | OpCost::Map(n) => n.saturating_mul(element),
-        OpCost::Contract(c) => c.products(),
+        // Each result is a sum to store, besides the elements of its products.
+        OpCost::Contract(c) => {
+            let results = c.groups.saturating_mul(c.rows).saturating_mul(c.columns);
+            c.products().saturating_add(results.saturating_mul(element.saturating_sub(1)))
+        }
     }
 }
 

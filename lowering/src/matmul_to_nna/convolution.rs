@@ -1,7 +1,7 @@
 //! Convolutions as products of their filters and patches, those of groups in a few products.
 
 use super::im2col::PatchedImage;
-use super::product::{Lowered, Parameters, ProductInputs, Requantize, check_sums, is_symmetric, possible};
+use super::product::{Lowered, ProductInputs, ProductTerm, Requantize, check_sums, is_symmetric, possible};
 use crate::emit::Emitter;
 use crate::operands::{IntegerContraction, constant, extents};
 use gradus_ir::{Module, Op, Refusal, Tensor, Type, Value};
@@ -23,19 +23,17 @@ enum Filters {
     Constant(Tensor, Type),
 }
 
-impl PatchProduct {
-    /// Returns the number of elements that the host moves to make the matrix of patches.
-    pub fn moved(&self) -> u64 {
+impl ProductInputs for PatchProduct {
+    fn moved(&self, _: &Module) -> u64 {
         self.image.moved()
     }
 
-    /// Whether the host reorders the result.
-    pub fn turns_result(&self) -> bool {
+    fn turns_result(&self) -> bool {
         self.image.batch > 1
     }
 
     /// Emits the filters, `[M, K]`, and the patches of all groups.
-    pub fn operands(&self, e: &mut Emitter<'_, '_>) -> Option<[Value; 2]> {
+    fn operands(&self, e: &mut Emitter<'_, '_>) -> Option<[Value; 2]> {
         let filters = match &self.filters {
             Filters::Whole(value) => *value,
             Filters::Constant(tensor, element) => e.constant(tensor, *element)?,
@@ -45,8 +43,7 @@ impl PatchProduct {
         Some([e.reshape(filters, &matrix)?, self.image.matrix(e)?])
     }
 
-    /// Emits the op's result from the rows of all parts.
-    pub fn result(&self, e: &mut Emitter<'_, '_>, mut value: Value) -> Option<Value> {
+    fn result(&self, e: &mut Emitter<'_, '_>, mut value: Value) -> Option<Value> {
         if self.turns_result() {
             let split = [self.result[1], self.image.batch as i64, self.image.positions() as i64];
             value = e.reshape(value, &split)?;
@@ -77,7 +74,7 @@ pub(super) fn convolve(
     let initial = bias.is_some() || !is_symmetric(m, x, x_zero) || !is_symmetric(m, w, w_zero);
     let of_rows = |value: Value| {
         let all = vec![rows as i64];
-        count(value).map(|n| Parameters { value, extents: (n > 1).then(|| [all.clone(), all]) })
+        count(value).map(|n| ProductTerm { value, extents: (n > 1).then(|| [all.clone(), all]) })
     };
     let (left_zero, of_bias) = (w_zero.map(of_rows).transpose()?, bias.map(of_rows).transpose()?);
     possible(parts(groups, rows).into_iter().map(|parts| {
@@ -92,12 +89,12 @@ pub(super) fn convolve(
             parts: (0..parts).map(|part| [part; 2]).collect(),
             mapping: None,
             left_zero: left_zero.clone(),
-            right_zero: x_zero.map(|value| Parameters { value, extents: None }),
+            right_zero: x_zero.map(|value| ProductTerm { value, extents: None }),
             bias: of_bias.clone(),
             initial,
             requantize: requantize.cloned(),
             element: m.ctx.element_type(m.value_type(y)),
-            inputs: ProductInputs::Convolution(PatchProduct { filters, image, result: result.clone() }),
+            inputs: Box::new(PatchProduct { filters, image, result: result.clone() }),
         })
     }))
 }

@@ -1,6 +1,6 @@
 //! Products of matrices, of batches of matrices, and of vectors.
 
-use super::product::{Lowered, Parameters, ProductInputs, Requantize, check_sums, elements, is_symmetric, possible};
+use super::product::{Lowered, ProductInputs, ProductTerm, Requantize, check_sums, elements, is_symmetric, possible};
 use crate::emit::Emitter;
 use crate::operands::{IntegerContraction, extents};
 use gradus_ir::{Module, Refusal, Tensor, Value};
@@ -74,26 +74,23 @@ fn transposes(e: &mut Emitter<'_, '_>, value: Value, [count, rows, columns]: [us
     e.permute(value, &[0, 2, 1])
 }
 
-impl MatrixProduct {
-    /// Returns the number of elements that the host moves to transpose operands; those of constants are transposed once.
-    pub fn moved(&self, m: &Module) -> u64 {
+impl ProductInputs for MatrixProduct {
+    /// Operands are transposed; those that are constant once.
+    fn moved(&self, m: &Module) -> u64 {
         let moved = [&self.left, &self.right].into_iter().filter(|stack| stack.is_moved(m));
         let of_stack = |stack: &Stack| elements([stack.count, stack.matrix[0], stack.matrix[1]]);
         moved.map(of_stack).fold(0, u64::saturating_add)
     }
 
-    /// Whether the host transposes the result.
-    pub fn turns_result(&self) -> bool {
+    fn turns_result(&self) -> bool {
         self.is_turned && !self.matrix.contains(&1)
     }
 
-    /// Emits both operands of the program.
-    pub fn operands(&self, e: &mut Emitter<'_, '_>) -> Option<[Value; 2]> {
+    fn operands(&self, e: &mut Emitter<'_, '_>) -> Option<[Value; 2]> {
         Some([self.left.matrix(e)?, self.right.matrix(e)?])
     }
 
-    /// Emits the op's result from the rows of all parts.
-    pub fn result(&self, e: &mut Emitter<'_, '_>, value: Value) -> Option<Value> {
+    fn result(&self, e: &mut Emitter<'_, '_>, value: Value) -> Option<Value> {
         let [rows, columns] = self.matrix;
         let count = self.result.iter().product::<i64>() as usize / (rows * columns);
         let value = if self.is_turned { transposes(e, value, [count, rows, columns])? } else { value };
@@ -126,17 +123,17 @@ impl Batch {
     }
 
     /// Returns the zero points, one for each row of the left operand, or each column of the right one.
-    fn zeros(&self, m: &Module) -> Result<Option<Parameters>, Refusal> {
+    fn zeros(&self, m: &Module) -> Result<Option<ProductTerm>, Refusal> {
         let Some(value) = self.zero else { return Ok(None) };
         let own = extents(m, value)?;
         if own.iter().all(|&d| d == 1) {
-            return Ok(Some(Parameters { value, extents: None }));
+            return Ok(Some(ProductTerm { value, extents: None }));
         }
         let all = [&self.extents, &self.matrix[1..]].concat();
         let own =
             self.parameters(&own, &all).ok_or(Refusal::of(value, "zero points that differ along the reduction"))?;
         let signed = |list: Vec<usize>| list.into_iter().map(|d| d as i64).collect::<Vec<i64>>();
-        Ok(Some(Parameters { value, extents: Some([signed(own), signed(all)]) }))
+        Ok(Some(ProductTerm { value, extents: Some([signed(own), signed(all)]) }))
     }
 
     /// Returns a scale for each row of a result of some batch, of which this is the left operand, from scales of some extents.
@@ -204,7 +201,7 @@ pub(super) fn matrices(
             initial,
             requantize,
             element: m.ctx.element_type(m.value_type(y)),
-            inputs: ProductInputs::Matrices(inputs),
+            inputs: Box::new(inputs),
         })
     };
     // Scales are per row of the left matrix: those of `b` are so after transposition.

@@ -1,11 +1,9 @@
 //! Products, from matrix products and convolutions.
 
-use super::convolution::{PatchProduct, convolve};
-use super::matrices::{MatrixProduct, matrices};
 use crate::emit::Emitter;
-use crate::operands::{IntegerContraction, constant, requantization, zero_point};
-use gradus_ir::{Attr, DType, Module, Op, OpDecl, Refusal, Tensor, Type, Value};
-use gradus_machines::nna::{CallOp, MatMulOp};
+use crate::operands::{constant, requantization, zero_point};
+use gradus_ir::{Attr, DType, Module, OpDecl, Refusal, Tensor, Type, Value};
+use gradus_machines::nna::CallOp;
 use gradus_simulators::nna::{MAX_DEPTH, Mapping, Shape, scale_of};
 use std::ops::Range;
 
@@ -20,26 +18,26 @@ pub(super) struct Lowered {
     pub parts: Vec<[usize; 2]>,
     /// The given mapping.
     pub mapping: Option<Mapping>,
-    pub left_zero: Option<Parameters>,
-    pub right_zero: Option<Parameters>,
-    pub bias: Option<Parameters>,
+    pub left_zero: Option<ProductTerm>,
+    pub right_zero: Option<ProductTerm>,
+    pub bias: Option<ProductTerm>,
     /// Whether sums begin with terms of zero points and bias.
     pub initial: bool,
     pub requantize: Option<Requantize>,
     /// Element type of the result.
     pub element: Type,
-    pub inputs: ProductInputs,
+    pub inputs: Box<dyn ProductInputs>,
 }
 
 /// Zero points or a bias: one element, or one for each row of all left parts, or for each column of all right parts.
 #[derive(Clone)]
-pub(super) struct Parameters {
+pub(super) struct ProductTerm {
     pub value: Value,
     /// The extents of the value without the summed axis, and those to which they broadcast; `None` for one element.
     pub extents: Option<[Vec<i64>; 2]>,
 }
 
-impl Parameters {
+impl ProductTerm {
     /// Emits the parameters of each part, of `len` elements, or the only one.
     fn parts(&self, e: &mut Emitter<'_, '_>, len: usize) -> Option<Vec<Value>> {
         let Some([own, all]) = &self.extents else { return Some(vec![self.value]) };
@@ -62,7 +60,7 @@ pub(super) struct Requantize {
 impl Requantize {
     /// Returns the requantization by `a_scale * b_scale / y_scale`, each rounded to f32, if all are constant. A list of scales is
     /// that of `b`.
-    fn of(m: &Module, scales: [Value; 3], zero: Value) -> Result<Requantize, Refusal> {
+    pub fn of(m: &Module, scales: [Value; 3], zero: Value) -> Result<Requantize, Refusal> {
         let scales = requantization(m, scales)?;
         let is_known = scales.iter().all(|&scale| scale_of(scale).is_some());
         is_known.then_some(()).ok_or("a scale that the factors of the machine do not reach")?;
@@ -79,33 +77,22 @@ impl Requantize {
     }
 }
 
-/// The operands as they are in the program: all left parts as `[.., K]`, all right parts below each other as `[.., N]`.
-pub(super) enum ProductInputs {
-    Matrices(MatrixProduct),
-    Convolution(PatchProduct),
+/// The operands and the result as they are in the program: matrices, or filters and an image.
+pub(super) trait ProductInputs {
+    /// Returns the number of elements that the host moves to make the operands of the parts.
+    fn moved(&self, m: &Module) -> u64;
+
+    /// Whether the host reorders the result.
+    fn turns_result(&self) -> bool;
+
+    /// Emits all left parts as `[.., K]`, and all right parts below each other as `[.., N]`.
+    fn operands(&self, e: &mut Emitter<'_, '_>) -> Option<[Value; 2]>;
+
+    /// Emits the op's result from the rows of all parts.
+    fn result(&self, e: &mut Emitter<'_, '_>, value: Value) -> Option<Value>;
 }
 
 impl Lowered {
-    /// Returns the ways in which an op can be lowered, at least one.
-    pub fn of(m: &Module, op: Op) -> Result<Vec<Lowered>, Refusal> {
-        if let Some(op) = MatMulOp::cast(m, op) {
-            let is_diagonal = op.mapping(m).and_then(|attr| m.ctx.as_int(attr)) == Some(0);
-            let mapping = if is_diagonal { Mapping::Diagonal } else { Mapping::Dense };
-            let (factors, zeros) = ([op.a(m), op.b(m)], [op.a_zero_point(m), op.b_zero_point(m)]);
-            let product = IntegerContraction { factors, zeros, bias: None, requantization: None, is_conv: false };
-            return matrices(m, &product, None, Some(mapping), op.y(m));
-        }
-        let product = IntegerContraction::of(m, op).ok_or("not a product of integers")?;
-        let requantize = |(scales, zero)| Requantize::of(m, scales, zero);
-        match product.is_conv {
-            true => convolve(m, op, &product, product.requantization.map(requantize).transpose()?.as_ref()),
-            false => {
-                let requantization = product.requantization.map(|(scales, zero)| (by_several(m, scales), zero));
-                matrices(m, &product, requantization.map(requantize).transpose()?.as_ref(), None, m.result(op, 0))
-            }
-        }
-    }
-
     /// Returns the parts into which the reduction is divided, so that sums fit in 32 bits.
     pub fn depths(&self) -> Vec<Range<usize>> {
         let depth = self.shape.depth;
@@ -119,10 +106,7 @@ impl Lowered {
         let (parts, depths) = (self.parts.len() as u64, self.depths().len() as u64);
         let result = elements([self.parts.len(), rows, columns]);
         let columns_of_left = if depths > 1 && rows > 1 { elements([self.parts.len(), rows, depth]) } else { 0 };
-        let (inputs, is_turned) = match &self.inputs {
-            ProductInputs::Matrices(product) => (product.moved(m), product.turns_result()),
-            ProductInputs::Convolution(product) => (product.moved(), product.turns_result()),
-        };
+        let (inputs, is_turned) = (self.inputs.moved(m), self.inputs.turns_result());
         let results = depths - 1 + u64::from(parts > 1) + u64::from(is_turned);
         inputs.saturating_add(columns_of_left).saturating_add(result.saturating_mul(results))
     }
@@ -130,10 +114,7 @@ impl Lowered {
     /// Emits the calls of the programs, one for each part of the reduction, and returns the op's result.
     pub fn emit(&self, e: &mut Emitter<'_, '_>, programs: &[Attr]) -> Option<Value> {
         let Shape { rows, depth, columns } = self.shape;
-        let [left, right] = match &self.inputs {
-            ProductInputs::Matrices(product) => product.operands(e)?,
-            ProductInputs::Convolution(product) => product.operands(e)?,
-        };
+        let [left, right] = self.inputs.operands(e)?;
         let [left, right] = [e.parts(left, 0, rows)?, e.parts(right, 0, depth)?];
         let mut lists = Vec::new();
         for (parameters, len) in [(&self.left_zero, rows), (&self.right_zero, columns), (&self.bias, rows)] {
@@ -150,10 +131,7 @@ impl Lowered {
             results.push(self.sum(e, [left[i], right[j]], terms, programs)?);
         }
         let all = e.concat(&results, 0)?;
-        match &self.inputs {
-            ProductInputs::Matrices(product) => product.result(e, all),
-            ProductInputs::Convolution(product) => product.result(e, all),
-        }
+        self.inputs.result(e, all)
     }
 
     /// Emits a product as the sum of those of the parts of the reduction. Terms are zero points, bias and scale.
@@ -179,13 +157,6 @@ impl Lowered {
         }
         sum
     }
-}
-
-/// Returns the scales of a product with those of the right matrix last, or of the left one if these are several.
-fn by_several(m: &Module, [a, b, y]: [Value; 3]) -> [Value; 3] {
-    let is_one =
-        |value: Value| m.ctx.static_shape(m.value_type(value)).is_some_and(|dims| dims.iter().all(|&d| d == 1));
-    if is_one(a) { [a, b, y] } else { [b, a, y] }
 }
 
 /// Returns the number of elements of some extents.

@@ -33,7 +33,7 @@ pub(in crate::graph) const FUNCTIONS: &[&RuleFunction] = &[
     &RuleFunction::test("nonnegative", "a scalar that is at least 0", ATTR, |m, x| m.ctx.as_uniform(x[0].attr()).is_some_and(|n| n >= 0.0)),
     &RuleFunction::test("ordered", "two scalars, the first at most the second", &[ArgKind::Attr; 2], ordered),
     &RuleFunction::test("unpoisoned", "a value without poison elements, computed by ops of this dialect from constants and arguments of public functions", &[ArgKind::Value], poison::is_unpoisoned),
-    &RuleFunction::test("rounds_alike", "scales and zero points with which all pairs of bytes have the same product in floats and in integers", &[ArgKind::Value; 6], rounding::rounds_alike),
+    &RuleFunction::test("rounds_alike", "scales and zero points with which all pairs of bytes have the same product in floats and in integers", &[ArgKind::Attr; 6], rounding::rounds_alike),
     &RuleFunction::attr("origin", "the zero start of a slice", TYPE, slice_bounds::origin),
     &RuleFunction::attr("after_rows", "the start of the second part of a concatenation along axis 0", TYPE, |m, x| slice_bounds::start_after(m, x[0], 0)),
     &RuleFunction::attr("end_after_rows", "the end of the second part of a concatenation along axis 0", TYPES, |m, x| slice_bounds::end_after(m, x, 0)),

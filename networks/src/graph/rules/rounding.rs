@@ -16,7 +16,7 @@ fn all_bytes(dtype: DType, shape: [usize; 2]) -> Option<Tensor> {
 /// Whether all pairs of bytes have the same product in `f32`, as that of elements is computed, and in integers, as those of matrices and
 /// convolutions are. The arguments are scale and zero point of both operands and of the result.
 pub(super) fn rounds_alike(m: &Module, x: &[Arg]) -> bool {
-    let constants = x.iter().map(|arg| m.ctx.dense_tensor(m.constant(arg.value())?));
+    let constants = x.iter().map(|arg| m.ctx.dense_tensor(arg.attr()));
     let Some(constants) = constants.collect::<Option<Vec<_>>>() else { return false };
     let [a_scale, a_zero, b_scale, b_zero, scale, zero] = &constants[..] else { return false };
     let all = [all_bytes(a_zero.dtype(), [BYTES, 1]), all_bytes(b_zero.dtype(), [1, BYTES])];

@@ -1,4 +1,4 @@
-// RUN: gradus opt %s --saturate="target=nna floats=approx"
+// RUN: gradus opt %s --saturate="target=cluster floats=approx rules=graph-algebra,graph-fuse,graph-merge,conv-as-3x3"
 
 // Two gates of a cell, each with a product of the input and one of the state: they are merged into two wide products, and
 // the following ops work on the wide values.
@@ -18,7 +18,7 @@ func.func @gates(%x: tensor<1x8xf32>, %state: tensor<1x8xf32>) -> (tensor<1x8xf3
   return %6, %7 : tensor<1x8xf32>, tensor<1x8xf32>
 }
 
-// 1x1 and 3x3 convolutions of one input, as in SqueezeNet: on an engine for 3x3 they are one convolution.
+// 1x1 and 3x3 convolutions of one input, as in SqueezeNet: with the rule that makes the first ones 3x3, they are one convolution.
 func.func @expand(%x: tensor<1x4x6x6xf32>) -> tensor<1x16x6x6xf32> {
   %one = graph.constant dense<0.5> : tensor<8x4x1x1xf32>
   %three = graph.constant dense<0.25> : tensor<8x4x3x3xf32>
