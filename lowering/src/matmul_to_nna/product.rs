@@ -1,16 +1,12 @@
-//! Products, from matrix products and convolutions.
+//! Products that programs compute, and their calls.
 
-use super::convolution::{PatchProduct, convolve};
-use super::matrices::{MatrixProduct, matrices};
+use super::inputs::{MatrixProduct, PatchProduct};
+use super::terms::{Requantize, TermList, elements};
 use crate::emit::Emitter;
-use crate::operands::{IntegerContraction, constant, requantization, zero_point};
-use gradus_ir::{Attr, DType, Module, Op, OpDecl, Refusal, Tensor, Type, Value};
-use gradus_machines::nna::{CallOp, MatMulOp};
-use gradus_simulators::nna::{MAX_DEPTH, Mapping, Shape, scale_of};
+use gradus_ir::{Attr, Module, OpDecl, Refusal, Type, Value};
+use gradus_machines::nna::CallOp;
+use gradus_simulators::nna::{MAX_DEPTH, Mapping, Shape};
 use std::ops::Range;
-
-/// Largest sum that floats of 53 bits scale exactly, by factors of 24 bits.
-const MAX_SUM: u64 = 1 << 29;
 
 /// A product that a program computes, or several: those of batches, or of a convolution's groups.
 pub(super) struct Lowered {
@@ -20,63 +16,15 @@ pub(super) struct Lowered {
     pub parts: Vec<[usize; 2]>,
     /// The given mapping.
     pub mapping: Option<Mapping>,
-    pub left_zero: Option<Parameters>,
-    pub right_zero: Option<Parameters>,
-    pub bias: Option<Parameters>,
+    pub left_zero: Option<TermList>,
+    pub right_zero: Option<TermList>,
+    pub bias: Option<TermList>,
     /// Whether sums begin with terms of zero points and bias.
     pub initial: bool,
     pub requantize: Option<Requantize>,
     /// Element type of the result.
     pub element: Type,
     pub inputs: ProductInputs,
-}
-
-/// Zero points or a bias: one element, or one for each row of all left parts, or for each column of all right parts.
-#[derive(Clone)]
-pub(super) struct Parameters {
-    pub value: Value,
-    /// The extents of the value without the summed axis, and those to which they broadcast; `None` for one element.
-    pub extents: Option<[Vec<i64>; 2]>,
-}
-
-impl Parameters {
-    /// Emits the parameters of each part, of `len` elements, or the only one.
-    fn parts(&self, e: &mut Emitter<'_, '_>, len: usize) -> Option<Vec<Value>> {
-        let Some([own, all]) = &self.extents else { return Some(vec![self.value]) };
-        let value = e.reshape(self.value, own)?;
-        let value = e.expand(value, all)?;
-        let value = e.reshape(value, &[all.iter().product()])?;
-        e.parts(value, 0, len)
-    }
-}
-
-/// The requantization of the sums.
-#[derive(Clone)]
-pub(super) struct Requantize {
-    /// Zero point, of signed bytes.
-    pub zero: i8,
-    /// One scale, or one for each row of the result.
-    pub scales: Vec<f32>,
-}
-
-impl Requantize {
-    /// Returns the requantization by `a_scale * b_scale / y_scale`, each rounded to f32, if all are constant. A list of scales is
-    /// that of `b`.
-    fn of(m: &Module, scales: [Value; 3], zero: Value) -> Result<Requantize, Refusal> {
-        let scales = requantization(m, scales)?;
-        let is_known = scales.iter().all(|&scale| scale_of(scale).is_some());
-        is_known.then_some(()).ok_or("a scale that the factors of the machine do not reach")?;
-        let is_unsigned = constant(m, zero)?.dtype() == DType::U8;
-        let offset = if is_unsigned { 128 } else { 0 };
-        Ok(Requantize { zero: (zero_point(m, zero)? - offset) as i8, scales })
-    }
-
-    /// Emits the scales of part `part` of the rows: one scale, or one for each of its `rows` rows. `None` if there are too few.
-    fn scale(&self, e: &mut Emitter<'_, '_>, part: usize, rows: usize) -> Option<Value> {
-        let scales =
-            if self.scales.len() == 1 { &self.scales } else { self.scales.get(part * rows..(part + 1) * rows)? };
-        e.constant(&Tensor::from_vec(&[scales.len()], scales.to_vec()), Type::F32)
-    }
 }
 
 /// The operands as they are in the program: all left parts as `[.., K]`, all right parts below each other as `[.., N]`.
@@ -86,26 +34,6 @@ pub(super) enum ProductInputs {
 }
 
 impl Lowered {
-    /// Returns the ways in which an op can be lowered, at least one.
-    pub fn of(m: &Module, op: Op) -> Result<Vec<Lowered>, Refusal> {
-        if let Some(op) = MatMulOp::cast(m, op) {
-            let is_diagonal = op.mapping(m).and_then(|attr| m.ctx.as_int(attr)) == Some(0);
-            let mapping = if is_diagonal { Mapping::Diagonal } else { Mapping::Dense };
-            let (factors, zeros) = ([op.a(m), op.b(m)], [op.a_zero_point(m), op.b_zero_point(m)]);
-            let product = IntegerContraction { factors, zeros, bias: None, requantization: None, is_conv: false };
-            return matrices(m, &product, None, Some(mapping), op.y(m));
-        }
-        let product = IntegerContraction::of(m, op).ok_or("not a product of integers")?;
-        let requantize = |(scales, zero)| Requantize::of(m, scales, zero);
-        match product.is_conv {
-            true => convolve(m, op, &product, product.requantization.map(requantize).transpose()?.as_ref()),
-            false => {
-                let requantization = product.requantization.map(|(scales, zero)| (by_several(m, scales), zero));
-                matrices(m, &product, requantization.map(requantize).transpose()?.as_ref(), None, m.result(op, 0))
-            }
-        }
-    }
-
     /// Returns the parts into which the reduction is divided, so that sums fit in 32 bits.
     pub fn depths(&self) -> Vec<Range<usize>> {
         let depth = self.shape.depth;
@@ -179,38 +107,6 @@ impl Lowered {
         }
         sum
     }
-}
-
-/// Returns the scales of a product with those of the right matrix last, or of the left one if these are several.
-fn by_several(m: &Module, [a, b, y]: [Value; 3]) -> [Value; 3] {
-    let is_one =
-        |value: Value| m.ctx.static_shape(m.value_type(value)).is_some_and(|dims| dims.iter().all(|&d| d == 1));
-    if is_one(a) { [a, b, y] } else { [b, a, y] }
-}
-
-/// Returns the number of elements of some extents.
-pub(super) fn elements(extents: impl IntoIterator<Item = usize>) -> u64 {
-    extents.into_iter().fold(1, |n, extent| n.saturating_mul(extent as u64))
-}
-
-/// Whether bytes are signed, and their zero point is absent or a constant of zeros.
-pub(super) fn is_symmetric(m: &Module, x: Value, zero: Option<Value>) -> bool {
-    let is_signed = m.ctx.dtype(m.ctx.element_type(m.value_type(x))) == Some(DType::I8);
-    let is_zero = |zero| constant(m, zero).is_ok_and(|zero| zero.to_f64().iter().all(|&z| z == 0.0));
-    is_signed && zero.is_none_or(is_zero)
-}
-
-/// Checks that sums of `depth` products plus a bias, if they are scaled, stay in the range in which scaling is exact.
-pub(super) fn check_sums(m: &Module, depth: usize, bias: Option<Value>, is_scaled: bool) -> Result<(), Refusal> {
-    if !is_scaled {
-        return Ok(());
-    }
-    let largest = match bias {
-        None => 0,
-        Some(bias) => constant(m, bias)?.to_f64().iter().fold(0.0, |a: f64, b| a.max(b.abs())) as u64,
-    };
-    let products = depth as u64 * (255 * 255);
-    (products + largest < MAX_SUM).then_some(()).ok_or("sums that may exceed 2^29".into())
 }
 
 /// Returns the alternatives that are possible.

@@ -89,15 +89,15 @@ fn program(m: &Module, wanted: Wanted) -> Option<Arc<ProductProgram>> {
 }
 
 /// An alternative with its programs.
-pub(super) struct Choice {
+pub(super) struct PricedProduct {
     pub lowered: Lowered,
     /// The program of each part of the reduction.
     pub programs: Vec<Arc<ProductProgram>>,
 }
 
-impl Choice {
+impl PricedProduct {
     /// Returns the programs of an alternative, if the machine has them.
-    fn of(m: &Module, lowered: Lowered, without: Without, machine: &NnaMachine) -> Option<Choice> {
+    fn of(m: &Module, lowered: Lowered, without: Without, machine: &NnaMachine) -> Option<PricedProduct> {
         let Lowered { shape, mapping, initial, .. } = lowered;
         let requantize = lowered.requantize.as_ref().map(|r| r.zero);
         let of_depth = |depth: Range<usize>| {
@@ -105,7 +105,7 @@ impl Choice {
             program(m, Wanted { shape, mapping, initial, requantize, without, machine: *machine })
         };
         let programs = lowered.depths().into_iter().map(of_depth).collect::<Option<_>>()?;
-        Some(Choice { lowered, programs })
+        Some(PricedProduct { lowered, programs })
     }
 
     /// Returns the estimated cycles of all calls.
@@ -126,9 +126,10 @@ pub(super) fn cheapest(
     alternatives: Vec<Lowered>,
     without: Without,
     machine: &PricedMachine,
-) -> Result<Choice, Refusal> {
+) -> Result<PricedProduct, Refusal> {
     let Shape { rows, depth, columns } = alternatives[0].shape;
-    let choices = alternatives.into_iter().filter_map(|lowered| Choice::of(m, lowered, without, &machine.machine));
+    let choices =
+        alternatives.into_iter().filter_map(|lowered| PricedProduct::of(m, lowered, without, &machine.machine));
     let cheapest = choices.min_by_key(|choice| choice.cycles_with_host(m, machine));
     cheapest
         .ok_or(Refusal::from("a product of {}x{}x{} for which the machine has no plan").with([rows, depth, columns]))
