@@ -2,26 +2,34 @@
 //!
 //! | file | contents |
 //! |---|---|
+//! | `matrices.rs`, `convolution.rs` | products, from matrix products and convolutions |
 //! | `product.rs` | products, and their calls |
-//! | `matrices.rs` | products of matrices, batches and vectors |
-//! | `convolution.rs`, `im2col.rs` | convolutions, and images as matrices |
+//! | `inputs.rs`, `im2col.rs` | matrices of programs, from batches, filters and images |
+//! | `terms.rs` | zero points, bias and requantization |
 //! | `programs.rs` | the programs of the fewest cycles, which a context keeps |
 
 mod convolution;
 mod im2col;
+mod inputs;
 mod matrices;
 mod product;
 mod programs;
+mod terms;
 
 use crate::emit::Emitter;
 use crate::layers::{is_of_network, machine_of};
+use crate::operands::IntegerContraction;
+use convolution::convolve;
 use gradus_ir::pass::{OptionKind, PassOption, Rewrites};
 use gradus_ir::symbols::free_symbol;
-use gradus_ir::{Attr, Builder, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo};
+use gradus_ir::{Attr, Builder, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Refusal, Value};
 use gradus_machines::nna::{MatMulOp, define};
 use gradus_networks::graph::{ConvIntegerOp, MatMulIntegerOp, QLinearConvOp, QLinearMatMulOp};
-use gradus_simulators::nna::{Layout, NnaMachine, PricedMachine, ProductProgram};
-use programs::{ProductChoice, Without, alternatives, cheapest};
+use gradus_simulators::nna::{Layout, Mapping, NnaMachine, PricedMachine, ProductProgram};
+use matrices::matrices;
+use product::Lowered;
+use programs::{PricedProduct, Without, cheapest};
+use terms::Requantize;
 
 /// The declaration.
 pub const INFO: PassInfo = PassInfo {
@@ -127,6 +135,33 @@ pub fn ops() -> impl Iterator<Item = &'static OpInfo> {
     OPS.iter().copied()
 }
 
+/// Returns the ways in which an op can be lowered, at least one.
+fn alternatives(m: &Module, op: Op) -> Result<Vec<Lowered>, Refusal> {
+    if let Some(op) = MatMulOp::cast(m, op) {
+        let is_diagonal = op.mapping(m).and_then(|attr| m.ctx.as_int(attr)) == Some(0);
+        let mapping = if is_diagonal { Mapping::Diagonal } else { Mapping::Dense };
+        let (factors, zeros) = ([op.a(m), op.b(m)], [op.a_zero_point(m), op.b_zero_point(m)]);
+        let product = IntegerContraction { factors, zeros, bias: None, requantization: None, is_conv: false };
+        return matrices(m, &product, None, Some(mapping), op.y(m));
+    }
+    let product = IntegerContraction::of(m, op).ok_or("not a product of integers")?;
+    let requantize = |(scales, zero)| Requantize::of(m, scales, zero);
+    match product.is_conv {
+        true => convolve(m, op, &product, product.requantization.map(requantize).transpose()?.as_ref()),
+        false => {
+            let requantization = product.requantization.map(|(scales, zero)| (by_several(m, scales), zero));
+            matrices(m, &product, requantization.map(requantize).transpose()?.as_ref(), None, m.result(op, 0))
+        }
+    }
+}
+
+/// Returns the scales of a product with those of the right matrix last, or of the left one if these are several.
+fn by_several(m: &Module, [a, b, y]: [Value; 3]) -> [Value; 3] {
+    let is_one =
+        |value: Value| m.ctx.static_shape(m.value_type(value)).is_some_and(|dims| dims.iter().all(|&d| d == 1));
+    if is_one(a) { [a, b, y] } else { [b, a, y] }
+}
+
 struct MatMulToNna {
     target: String,
     without: Without,
@@ -185,7 +220,7 @@ impl DefinedPrograms {
 }
 
 /// Replaces an op by the calls of programs.
-fn replace(m: &mut Module, op: Op, choice: &ProductChoice, programs: &[Attr]) -> Option<()> {
+fn replace(m: &mut Module, op: Op, choice: &PricedProduct, programs: &[Attr]) -> Option<()> {
     let mut b = Builder::before(m, op);
     let mut e = Emitter::on_graph(&mut b, op);
     let value = choice.lowered.emit(&mut e, programs)?;

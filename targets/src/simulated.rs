@@ -1,7 +1,7 @@
 //! Functions whose programs of an accelerator run on a simulator; the rest is evaluated by reference on the host.
 
 use crate::{Executable, OpTimes, Signature, Statistic, Stop, WITH_HOST};
-use gradus_dialects::op_cost::{DeclaredCost, OpCost};
+use gradus_dialects::op_cost::OpCost;
 use gradus_interp::Interpreter;
 use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{Module, Op, OpArgs, Traits};
@@ -50,13 +50,14 @@ pub(crate) fn through_memory(op: OpCost, latency: u64, [per_element, rate]: [u64
     latency.saturating_add(elements.saturating_mul(per_element).div_ceil(rate)).saturating_add(multiplying)
 }
 
-/// Returns what an op of a network, or one that declares its cost, does if it computes or moves anything.
+/// Returns what an op of a network, or a contraction, does if it computes or moves anything.
 fn host_op(args: &OpArgs<'_>) -> Option<OpCost> {
     let (m, op) = (args.module, args.op?);
     let is_of_network = m.ctx.op_dialect(m.name(op)) == graph::DIALECT.name && !m.has_trait(op, Traits::CONSTANT_LIKE);
-    (is_of_network || args.info.extension::<DeclaredCost>().is_some())
-        .then(|| OpCost::of(m, op))
-        .filter(|cost| !matches!(cost, OpCost::View))
+    match OpCost::of(m, op) {
+        OpCost::View => None,
+        cost => (is_of_network || matches!(cost, OpCost::Contract(_))).then_some(cost),
+    }
 }
 
 impl<'m, D: Device + 'm> Simulated<'m, D> {

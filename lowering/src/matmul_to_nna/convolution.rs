@@ -1,57 +1,13 @@
 //! Convolutions as products of their filters and patches, those of groups in a few products.
 
 use super::im2col::PatchedImage;
-use super::product::{Lowered, ProductInputs, ProductTerm, Requantize, check_sums, is_symmetric, possible};
-use crate::emit::Emitter;
+use super::inputs::{Filters, PatchProduct};
+use super::product::{Lowered, ProductInputs, possible};
+use super::terms::{Requantize, TermList, check_sums, is_symmetric};
 use crate::operands::{IntegerContraction, constant, extents};
-use gradus_ir::{Module, Op, Refusal, Tensor, Type, Value};
+use gradus_ir::{Module, Op, Refusal, Tensor, Value};
 use gradus_networks::graph::convolution;
 use gradus_simulators::nna::{CHANNELS, Shape};
-
-/// The filters and the image of a convolution, with the extents of its result.
-pub(super) struct PatchProduct {
-    filters: Filters,
-    image: PatchedImage,
-    result: Vec<i64>,
-}
-
-/// The filters of a convolution as a matrix.
-enum Filters {
-    /// `[M, C, K...]`, of which each part has a group at most.
-    Whole(Value),
-    /// A constant, with zero points for the channels of other groups.
-    Constant(Tensor, Type),
-}
-
-impl ProductInputs for PatchProduct {
-    fn moved(&self, _: &Module) -> u64 {
-        self.image.moved()
-    }
-
-    fn turns_result(&self) -> bool {
-        self.image.batch > 1
-    }
-
-    /// Emits the filters, `[M, K]`, and the patches of all groups.
-    fn operands(&self, e: &mut Emitter<'_, '_>) -> Option<[Value; 2]> {
-        let filters = match &self.filters {
-            Filters::Whole(value) => *value,
-            Filters::Constant(tensor, element) => e.constant(tensor, *element)?,
-        };
-        let extents = e.m().ctx.static_shape(e.m().value_type(filters))?;
-        let matrix = [extents[0], extents[1..].iter().product()];
-        Some([e.reshape(filters, &matrix)?, self.image.matrix(e)?])
-    }
-
-    fn result(&self, e: &mut Emitter<'_, '_>, mut value: Value) -> Option<Value> {
-        if self.turns_result() {
-            let split = [self.result[1], self.image.batch as i64, self.image.positions() as i64];
-            value = e.reshape(value, &split)?;
-            value = e.permute(value, &[1, 0, 2])?;
-        }
-        e.reshape(value, &self.result)
-    }
-}
 
 /// Returns the product of a convolution's filters and patches, and its divisions into products of some groups each.
 pub(super) fn convolve(
@@ -74,7 +30,7 @@ pub(super) fn convolve(
     let initial = bias.is_some() || !is_symmetric(m, x, x_zero) || !is_symmetric(m, w, w_zero);
     let of_rows = |value: Value| {
         let all = vec![rows as i64];
-        count(value).map(|n| ProductTerm { value, extents: (n > 1).then(|| [all.clone(), all]) })
+        count(value).map(|n| TermList { value, extents: (n > 1).then(|| [all.clone(), all]) })
     };
     let (left_zero, of_bias) = (w_zero.map(of_rows).transpose()?, bias.map(of_rows).transpose()?);
     possible(parts(groups, rows).into_iter().map(|parts| {
@@ -89,12 +45,12 @@ pub(super) fn convolve(
             parts: (0..parts).map(|part| [part; 2]).collect(),
             mapping: None,
             left_zero: left_zero.clone(),
-            right_zero: x_zero.map(|value| ProductTerm { value, extents: None }),
+            right_zero: x_zero.map(|value| TermList { value, extents: None }),
             bias: of_bias.clone(),
             initial,
             requantize: requantize.cloned(),
             element: m.ctx.element_type(m.value_type(y)),
-            inputs: Box::new(PatchProduct { filters, image, result: result.clone() }),
+            inputs: ProductInputs::Convolution(PatchProduct { filters, image, result: result.clone() }),
         })
     }))
 }

@@ -1,6 +1,6 @@
 //! Images as matrices of patches.
 
-use super::product::elements;
+use super::terms::elements;
 use crate::emit::Emitter;
 use gradus_ir::Value;
 use gradus_reference_kernels::shape::Window;

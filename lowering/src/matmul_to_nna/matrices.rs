@@ -1,7 +1,8 @@
 //! Products of matrices, of batches of matrices, and of vectors.
 
-use super::product::{Lowered, ProductInputs, ProductTerm, Requantize, check_sums, elements, is_symmetric, possible};
-use crate::emit::Emitter;
+use super::inputs::{MatrixProduct, Stack};
+use super::product::{Lowered, ProductInputs, possible};
+use super::terms::{Requantize, TermList, check_sums, elements, is_symmetric};
 use crate::operands::{IntegerContraction, extents};
 use gradus_ir::{Module, Refusal, Tensor, Value};
 use gradus_reference_kernels::expand;
@@ -23,79 +24,6 @@ struct Batch {
     depth_is_last: bool,
     /// Axes of the value.
     rank: usize,
-}
-
-/// The operands of a product of batches.
-pub(super) struct MatrixProduct {
-    left: Stack,
-    right: Stack,
-    /// Whether the result is that of the transposes, and the extents of each of its matrices.
-    is_turned: bool,
-    matrix: [usize; 2],
-    result: Vec<i64>,
-}
-
-/// The matrices of an operand, `[count, rows, columns]`, which the program reads below each other.
-struct Stack {
-    value: Value,
-    count: usize,
-    /// Extents of each matrix of the program.
-    matrix: [usize; 2],
-    /// Whether the value has their transposes.
-    is_turned: bool,
-}
-
-impl Stack {
-    /// Whether the host reorders elements.
-    fn is_moved(&self, m: &Module) -> bool {
-        self.is_turned && !self.matrix.contains(&1) && m.constant(self.value).is_none()
-    }
-
-    fn matrix(&self, e: &mut Emitter<'_, '_>) -> Option<Value> {
-        let ([rows, columns], mut value) = (self.matrix, self.value);
-        if self.is_turned {
-            value = transposes(e, value, [self.count, columns, rows])?;
-        }
-        e.reshape(value, &[(self.count * rows) as i64, columns as i64])
-    }
-}
-
-/// Emits the transposes of `count` matrices. Those of vectors have the same order of elements.
-fn transposes(e: &mut Emitter<'_, '_>, value: Value, [count, rows, columns]: [usize; 3]) -> Option<Value> {
-    if rows == 1 || columns == 1 {
-        return Some(value);
-    }
-    let [count, rows, columns] = [count, rows, columns].map(|d| d as i64);
-    if count == 1 {
-        let value = e.reshape(value, &[rows, columns])?;
-        return e.transpose(value);
-    }
-    let value = e.reshape(value, &[count, rows, columns])?;
-    e.permute(value, &[0, 2, 1])
-}
-
-impl ProductInputs for MatrixProduct {
-    /// Operands are transposed; those that are constant once.
-    fn moved(&self, m: &Module) -> u64 {
-        let moved = [&self.left, &self.right].into_iter().filter(|stack| stack.is_moved(m));
-        let of_stack = |stack: &Stack| elements([stack.count, stack.matrix[0], stack.matrix[1]]);
-        moved.map(of_stack).fold(0, u64::saturating_add)
-    }
-
-    fn turns_result(&self) -> bool {
-        self.is_turned && !self.matrix.contains(&1)
-    }
-
-    fn operands(&self, e: &mut Emitter<'_, '_>) -> Option<[Value; 2]> {
-        Some([self.left.matrix(e)?, self.right.matrix(e)?])
-    }
-
-    fn result(&self, e: &mut Emitter<'_, '_>, value: Value) -> Option<Value> {
-        let [rows, columns] = self.matrix;
-        let count = self.result.iter().product::<i64>() as usize / (rows * columns);
-        let value = if self.is_turned { transposes(e, value, [count, rows, columns])? } else { value };
-        e.reshape(value, &self.result)
-    }
 }
 
 impl Batch {
@@ -123,17 +51,17 @@ impl Batch {
     }
 
     /// Returns the zero points, one for each row of the left operand, or each column of the right one.
-    fn zeros(&self, m: &Module) -> Result<Option<ProductTerm>, Refusal> {
+    fn zeros(&self, m: &Module) -> Result<Option<TermList>, Refusal> {
         let Some(value) = self.zero else { return Ok(None) };
         let own = extents(m, value)?;
         if own.iter().all(|&d| d == 1) {
-            return Ok(Some(ProductTerm { value, extents: None }));
+            return Ok(Some(TermList { value, extents: None }));
         }
         let all = [&self.extents, &self.matrix[1..]].concat();
         let own =
             self.parameters(&own, &all).ok_or(Refusal::of(value, "zero points that differ along the reduction"))?;
         let signed = |list: Vec<usize>| list.into_iter().map(|d| d as i64).collect::<Vec<i64>>();
-        Ok(Some(ProductTerm { value, extents: Some([signed(own), signed(all)]) }))
+        Ok(Some(TermList { value, extents: Some([signed(own), signed(all)]) }))
     }
 
     /// Returns a scale for each row of a result of some batch, of which this is the left operand, from scales of some extents.
@@ -201,7 +129,7 @@ pub(super) fn matrices(
             initial,
             requantize,
             element: m.ctx.element_type(m.value_type(y)),
-            inputs: Box::new(inputs),
+            inputs: ProductInputs::Matrices(inputs),
         })
     };
     // Scales are per row of the left matrix: those of `b` are so after transposition.

@@ -1,11 +1,7 @@
-//! Alternatives, and programs of the fewest cycles. A context keeps them, so that costs and code do not find them twice.
+//! Programs of the fewest cycles. A context keeps them, so that costs and code do not find them twice.
 
-use super::convolution::convolve;
-use super::matrices::matrices;
-use super::product::{Lowered, Requantize};
-use crate::operands::IntegerContraction;
-use gradus_ir::{Module, Op, OpDecl, Refusal, Value};
-use gradus_machines::nna::MatMulOp;
+use super::product::Lowered;
+use gradus_ir::{Module, Refusal};
 use gradus_simulators::nna::{LoopOrder, Mapping, NnaMachine, PricedMachine, ProductPlan, ProductProgram, Shape};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -93,15 +89,15 @@ fn program(m: &Module, wanted: Wanted) -> Option<Arc<ProductProgram>> {
 }
 
 /// An alternative with its programs.
-pub(super) struct ProductChoice {
+pub(super) struct PricedProduct {
     pub lowered: Lowered,
     /// The program of each part of the reduction.
     pub programs: Vec<Arc<ProductProgram>>,
 }
 
-impl ProductChoice {
+impl PricedProduct {
     /// Returns the programs of an alternative, if the machine has them.
-    fn of(m: &Module, lowered: Lowered, without: Without, machine: &NnaMachine) -> Option<ProductChoice> {
+    fn of(m: &Module, lowered: Lowered, without: Without, machine: &NnaMachine) -> Option<PricedProduct> {
         let Lowered { shape, mapping, initial, .. } = lowered;
         let requantize = lowered.requantize.as_ref().map(|r| r.zero);
         let of_depth = |depth: Range<usize>| {
@@ -109,7 +105,7 @@ impl ProductChoice {
             program(m, Wanted { shape, mapping, initial, requantize, without, machine: *machine })
         };
         let programs = lowered.depths().into_iter().map(of_depth).collect::<Option<_>>()?;
-        Some(ProductChoice { lowered, programs })
+        Some(PricedProduct { lowered, programs })
     }
 
     /// Returns the estimated cycles of all calls.
@@ -130,38 +126,11 @@ pub(super) fn cheapest(
     alternatives: Vec<Lowered>,
     without: Without,
     machine: &PricedMachine,
-) -> Result<ProductChoice, Refusal> {
+) -> Result<PricedProduct, Refusal> {
     let Shape { rows, depth, columns } = alternatives[0].shape;
     let choices =
-        alternatives.into_iter().filter_map(|lowered| ProductChoice::of(m, lowered, without, &machine.machine));
+        alternatives.into_iter().filter_map(|lowered| PricedProduct::of(m, lowered, without, &machine.machine));
     let cheapest = choices.min_by_key(|choice| choice.cycles_with_host(m, machine));
     cheapest
         .ok_or(Refusal::from("a product of {}x{}x{} for which the machine has no plan").with([rows, depth, columns]))
-}
-
-/// Returns the ways in which an op can be lowered, at least one.
-pub(super) fn alternatives(m: &Module, op: Op) -> Result<Vec<Lowered>, Refusal> {
-    if let Some(op) = MatMulOp::cast(m, op) {
-        let is_diagonal = op.mapping(m).and_then(|attr| m.ctx.as_int(attr)) == Some(0);
-        let mapping = if is_diagonal { Mapping::Diagonal } else { Mapping::Dense };
-        let (factors, zeros) = ([op.a(m), op.b(m)], [op.a_zero_point(m), op.b_zero_point(m)]);
-        let product = IntegerContraction { factors, zeros, bias: None, requantization: None, is_conv: false };
-        return matrices(m, &product, None, Some(mapping), op.y(m));
-    }
-    let product = IntegerContraction::of(m, op).ok_or("not a product of integers")?;
-    let requantize = |(scales, zero)| Requantize::of(m, scales, zero);
-    match product.is_conv {
-        true => convolve(m, op, &product, product.requantization.map(requantize).transpose()?.as_ref()),
-        false => {
-            let requantization = product.requantization.map(|(scales, zero)| (by_several(m, scales), zero));
-            matrices(m, &product, requantization.map(requantize).transpose()?.as_ref(), None, m.result(op, 0))
-        }
-    }
-}
-
-/// Returns the scales of a product with those of the right matrix last, or of the left one if these are several.
-fn by_several(m: &Module, [a, b, y]: [Value; 3]) -> [Value; 3] {
-    let is_one =
-        |value: Value| m.ctx.static_shape(m.value_type(value)).is_some_and(|dims| dims.iter().all(|&d| d == 1));
-    if is_one(a) { [a, b, y] } else { [b, a, y] }
 }
