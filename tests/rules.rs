@@ -202,7 +202,6 @@ const EQUIVALENT: &[(&str, &str)] = &[
     // The operands of instances have no poison elements.
     ("mul-as-conv", "without the condition 'unpoisoned'"),
     ("mul-as-integer-conv", "without the condition 'unpoisoned'"),
-    ("mul-channels-as-conv", "without the condition 'unpoisoned'"),
     ("mul-dynamic-as-conv", "without the condition 'unpoisoned'"),
     ("mul-dynamic-as-integer-conv", "without the condition 'unpoisoned'"),
     ("concat-matmul", "without the condition 'unpoisoned'"),

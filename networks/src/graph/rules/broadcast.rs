@@ -2,7 +2,8 @@
 //!
 //! A convolution of `[batch, groups, positions, 1]` with `[groups * filters, 1, 1, 1]` multiplies element `(n, g, p)` by
 //! factor `(g, f)`; its result is `[batch, groups * filters, positions, 1]`. So it computes each product whose axes are, in
-//! this order: of the left operand only, of both, of the right one only, of the left one only. Reshapes do the rest.
+//! this order: of the left operand only, of both, of the right one only, of the left one only. Reshapes do the rest; an image by a number for
+//! each channel stays one.
 //! Other products have it after one or both operands are expanded.
 
 use super::extents::inferred_shape;
@@ -74,10 +75,16 @@ pub(super) fn factor_groups(m: &Module, x: &[Arg]) -> Option<Attr> {
     Some(m.ctx.int_attr(Type::I64, mapping(m, x)?.groups))
 }
 
-/// Returns the shape of the left operand as the image of that convolution.
+/// Returns the shape of the left operand as the image of that convolution: its own, if it is an image whose groups are the channels.
 pub(super) fn as_features(m: &Module, x: &[Arg]) -> Option<Attr> {
     let Mapping { batch, groups, positions, .. } = mapping(m, x)?;
-    inferred_shape(m, &[batch, groups, positions, 1])
+    let own = m.ctx.shape(x[0].ty())?;
+    let is_image =
+        |[n, c, h, w]: [i64; 4]| [n, c] == [batch, groups] && h > 0 && w > 0 && h.checked_mul(w) == Some(positions);
+    match <[i64; 4]>::try_from(own) {
+        Ok(image) if is_image(image) => inferred_shape(m, own),
+        _ => inferred_shape(m, &[batch, groups, positions, 1]),
+    }
 }
 
 /// Returns the shape of the right operand as the filters of that convolution.
