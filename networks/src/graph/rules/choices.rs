@@ -13,6 +13,7 @@ pub(super) const MUL: &[Rule] = &[
     rule("mul-expanded",         "mul(a: S, b: T): R => mul(a, expand(b, expansion(S, T))): R"),
     rule("mul-dynamic-as-conv",  "mul(a: S, b: T): R => reshape{allowzero = 1}(conv{group = all_channels(R)}(reshape(expand(a, shape(b)), all_as_features(R)), reshape(expand(b, shape(a)), all_as_factors(R))), shape(expand(a, shape(b)))): R  if decided_at_run_time(S, T), unpoisoned(a), unpoisoned(b)"),
     rule("mul-dynamic-as-integer-conv", "mul(a: S, b: T): R => reshape{allowzero = 1}(cast{to = element(R)}(conv_integer{group = all_channels(R)}(reshape(expand(a, shape(b)), all_as_features(R)), reshape(expand(b, shape(a)), all_as_factors(R)))), shape(expand(a, shape(b)))): R  if bytes(R), decided_at_run_time(S, T), unpoisoned(a), unpoisoned(b)"),
+    rule("reshape-same",         "reshape(a: S, C): S => a  if known_extents(S)"),
     rule("qlinear-mul-as-conv",  "qlinear_mul(a: S, A, K, b: T, B, L, C, M): R => reshape(qlinear_conv{group = factor_groups(S, T)}(reshape(a, as_features(S, T)), A, K, reshape(b, as_factors(S, T)), B, L, C, M), inferred_extents(R)): R  if rounds_alike(A, K, B, L, C, M), unpoisoned(a), unpoisoned(b)"),
     rule("qlinear-mul-swapped",  "qlinear_mul(a, r, y, b, s, z, t, w): R => qlinear_mul(b, s, z, a, r, y, t, w): R"),
     rule("qlinear-mul-expanded", "qlinear_mul(a: S, r, y, b: T, s, z, t, w): R => qlinear_mul(a, r, y, expand(b, expansion(S, T)), s, z, t, w): R"),
