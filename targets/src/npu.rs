@@ -148,7 +148,7 @@ impl Device for Npu {
             }
         }
         let moved = counts.ddr_bytes_read + counts.ddr_bytes_written;
-        let inner = moved.saturating_sub(bounds.constants + bounds.border);
+        let again = moved.saturating_sub(bounds.constants + bounds.border);
         let each =
             |name: &str, value: u64, unit| Statistic { name: name.to_owned(), value: (value / calls) as f64, unit };
         let share = |name: &str, value: f64| Statistic { name: name.to_owned(), value: 100.0 * value, unit: "%" };
@@ -168,7 +168,7 @@ impl Device for Npu {
             each("constants among them", bounds.constants, "bytes"),
             each("constants read again", bounds.constants_again, "bytes"),
             each("written to memory", counts.ddr_bytes_written, "bytes"),
-            each("inner features through memory", inner, "bytes"),
+            each("features moved again", again, "bytes"),
             each("bubbles dropped", bubbles, "bytes"),
             each("waits for banks", counts.bank_stalls, "cycles"),
             Statistic { name: "highest byte of SRAM".to_owned(), value: counts.sram_peak as f64, unit: "bytes" },

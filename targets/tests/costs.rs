@@ -42,14 +42,38 @@ fn prices_of(ctx: &Arc<Context>, target: &str, text: &str) -> Vec<u64> {
     ops.map(|op| cost.of(&m, op)).collect()
 }
 
-/// As the cost models had these numbers as constants.
+/// As the cost models had these numbers as constants. What a machine does not compute has the price of the host: floats on the nna and the npu,
+/// products of two operands on the clusters.
 #[test]
 fn prices_are_those_of_the_embedded_machines() {
     let ctx = context();
     assert_eq!(prices(&ctx, "cpu"), [3320, 67036, 9180, 1856, 1856, 1, NEVER]);
-    assert_eq!(prices(&ctx, "nna"), [32868, 388, 4708, 356, 356, 1, NEVER]);
-    assert_eq!(prices(&ctx, "npu"), [144, 4624, 592, 2389, 48, 1, NEVER]);
-    assert_eq!(prices(&ctx, "cluster"), [471, 3372, 357, 307, 307, 1, NEVER]);
+    assert_eq!(prices(&ctx, "nna"), [34304, 1191936, 24576, 8192, 8192, 1, 34304]);
+    assert_eq!(prices(&ctx, "npu"), [34474, 1186952, 20352, 2389, 2389, 1, 34474]);
+    assert_eq!(prices(&ctx, "cluster"), [33866, 1184244, 19663, 307, 1524, 1, 33866]);
+}
+
+/// Convolutions with constant filters on the clusters, and of bytes on the npu.
+#[test]
+fn what_a_machine_computes_has_its_prices() {
+    let floats = "func.func @f(%x: tensor<1x32x8x8xf32>) {
+  %w = graph.constant dense<2.0> : tensor<64x32x3x3xf32>
+  %d = graph.constant dense<2.0> : tensor<32x1x3x3xf32>
+  %0 = graph.conv %x, %w {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x32x8x8xf32>, tensor<64x32x3x3xf32>) -> tensor<1x64x8x8xf32>
+  %1 = graph.conv %x, %d {group = 32 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x32x8x8xf32>, tensor<32x1x3x3xf32>) -> tensor<1x32x8x8xf32>
+  return
+}
+";
+    let bytes = "func.func @f(%x: tensor<1x32x8x8xi8>, %k: tensor<32x1x1x1xi8>) {
+  %s = graph.constant dense<0.5> : tensor<f32>
+  %z = graph.constant dense<0> : tensor<i8>
+  %0 = graph.qlinear_conv %x, %s, %z, %k, %s, %z, %s, %z {group = 32 : i64} : (tensor<1x32x8x8xi8>, tensor<f32>, tensor<i8>, tensor<32x1x1x1xi8>, tensor<f32>, tensor<i8>, tensor<f32>, tensor<i8>) -> tensor<1x32x8x8xi8>
+  return
+}
+";
+    let ctx = context();
+    assert_eq!(prices_of(&ctx, "cluster", floats)[2..], [3372, 357]);
+    assert_eq!(prices_of(&ctx, "npu", bytes)[2..], [80]);
 }
 
 /// Views of constants are folded after a form is chosen, however large they are; few columns by a constant leave lanes unused.

@@ -7,9 +7,9 @@ use gradus_ir::{AttrKind, AttrText, OpArgs, Traits, Type, op};
 use gradus_networks::graph::{infer_integer_product, matmul_integer, product};
 
 /// Depthwise convolutions: nine factors of a row form the filter of one channel.
-pub static DIAGONAL: Strategy = Strategy { name: "diagonal" };
+static DIAGONAL: Strategy = Strategy { name: "diagonal" };
 /// Dense convolutions: one output channel per row, one input channel per nine columns.
-pub static DENSE: Strategy = Strategy { name: "dense" };
+static DENSE: Strategy = Strategy { name: "dense" };
 
 /// The mapping of a matrix product to 3x3 convolutions.
 const MAPPING: AttrKind = AttrKind {

@@ -16,7 +16,7 @@ mod program;
 
 pub use call::{CallOp, PlanFigures, Prepared};
 pub use instruction::{inst_of, op_of};
-pub use matmul::{DENSE, DIAGONAL, MatMulOp};
+pub use matmul::MatMulOp;
 pub use program::{ProgramOp, code_of, define};
 
 use gradus_ir::rules::RuleGroup;
