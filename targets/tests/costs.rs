@@ -42,8 +42,7 @@ fn prices_of(ctx: &Arc<Context>, target: &str, text: &str) -> Vec<u64> {
     ops.map(|op| cost.of(&m, op)).collect()
 }
 
-/// As the cost models had these numbers as constants. What a machine does not compute has the price of the host: floats on the nna and the npu,
-/// products of two operands on the clusters.
+/// Ops that a machine does not compute have the price of the host: floats on the nna and the npu, products of two operands on the clusters.
 #[test]
 fn prices_are_those_of_the_embedded_machines() {
     let ctx = context();

@@ -1,11 +1,9 @@
 //! Random programs with all kinds of product, saturated once: what costs as an op of the machine runs on the machine.
 
-use super::{draw, function, model};
-use crate::support::{parse, pipeline_of};
+use super::{draw, function, model, results};
+use crate::support::{lowered, parse, pipeline_of};
 use gradus::Tool;
-use gradus::check::{Input, Outcome, Seen, run};
 use gradus::ir::eval::Datum;
-use gradus::ir::pass::{Pipeline, RunOptions, Watch};
 use gradus::ir::random::Random;
 use gradus::ir::{Module, Op, Traits};
 use std::collections::BTreeMap;
@@ -134,15 +132,6 @@ fn bytes(w: &mut Writer, random: &mut Random) {
     w.result(&quantized("qlinear_matmul", ["%few", &b], [&left, &right]), &product);
 }
 
-/// Runs a pipeline, or its start.
-fn ran(tool: &Tool, m: &Module, pipeline: &str) -> Module {
-    let mut m = m.clone();
-    let mut pipeline = Pipeline::parse(pipeline, &tool.passes).expect("it is a pipeline");
-    let run = pipeline.run(&mut m, &RunOptions::default(), &mut Watch::new(|_| {}));
-    assert!(run.is_ok(), "{}", m.to_text(Default::default()));
-    m
-}
-
 /// The pipeline up to saturation, and with it.
 fn until_saturated(pipeline: &str) -> String {
     let at = pipeline.find("saturate{").expect("it saturates");
@@ -163,16 +152,6 @@ fn not_computed(m: &Module, target: &str) -> BTreeMap<String, u64> {
     counts
 }
 
-/// Results of a function by reference.
-fn by_reference(m: &Module, args: &[Datum]) -> Vec<Vec<f64>> {
-    let input = Input { args: args.to_vec(), ..Input::default() };
-    let values = |seen: Seen| if let Seen::Value(Datum::Tensor(t)) = seen { t.to_f64() } else { panic!("{seen:?}") };
-    match run(m, function(m), &input, 1 << 20) {
-        Outcome::Returned { results, .. } => results.into_iter().map(values).collect(),
-        other => panic!("{other:?}"),
-    }
-}
-
 #[test]
 fn what_is_chosen_for_a_machine_runs_on_it() {
     let tool = Tool::gradus();
@@ -188,16 +167,16 @@ fn what_is_chosen_for_a_machine_runs_on_it() {
             bytes(&mut w, &mut random);
             let text = w.finish();
             let m = parse(&ctx, &text).unwrap_or_else(|| panic!("no program\n{text}"));
-            let chosen = ran(&tool, &m, &until_saturated(&pipeline));
-            let (left, lowered) = (not_computed(&chosen, target), ran(&tool, &m, &pipeline));
+            let chosen = lowered(&tool, &m, &until_saturated(&pipeline));
+            let (left, code) = (not_computed(&chosen, target), lowered(&tool, &m, &pipeline));
             let mut executable =
-                declared.load(&lowered, function(&lowered), &machine, 1).unwrap_or_else(|e| panic!("{target}: {e}"));
+                declared.load(&code, function(&code), &machine, 1).unwrap_or_else(|e| panic!("{target}: {e}"));
             let entry = m.entry(m.regions(function(&m))[0]).expect("it has a body");
             let args: Vec<Datum> =
                 m.block_args(entry).iter().map(|&arg| draw(&ctx, m.value_type(arg), &mut random)).collect();
-            let results = executable.call(args.clone()).unwrap_or_else(|e| panic!("{target}: {e:?}\n{text}"));
+            let found = executable.call(args.clone()).unwrap_or_else(|e| panic!("{target}: {e:?}\n{text}"));
             let what = || format!("{target}\n{text}\n{}", chosen.to_text(Default::default()));
-            for (result, wanted) in results.iter().zip(by_reference(&m, &args)) {
+            for (result, wanted) in found.iter().zip(results(&m, &args, &text)) {
                 let Datum::Tensor(tensor) = result else { panic!("{result:?}") };
                 assert_eq!(tensor.to_f64(), wanted, "{}", what());
             }
