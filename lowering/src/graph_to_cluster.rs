@@ -9,6 +9,7 @@
 //! | `memory.rs`, `image.rs` | offsets in the memories of clusters and in DDR, prefetch |
 //! | `emit.rs`, `sync.rs` | records, and the events that order them |
 //! | `given.rs` | choices as attributes, and whether given ones are possible |
+//! | `schedule_ops.rs` | schedules as ops, and whether given ones are possible |
 //! | `search.rs`, `compile.rs` | candidates of choices, which are compiled and timed; the fastest remains |
 
 mod choose;
@@ -22,6 +23,7 @@ mod network;
 mod read;
 mod region;
 mod schedule;
+mod schedule_ops;
 mod search;
 mod split;
 mod sync;
@@ -32,15 +34,18 @@ use crate::emit::Emitter;
 use crate::layers::{
     self, Accelerator, ChoiceOptions, LayerChoices, LayerFigures, LayerOptions, OFFLOAD, ProgramOps, Road, machine_of,
 };
-use compile::{Compiled, Settings, compile_by};
+use compile::{Compiled, Settings, compile_by, compile_schedule};
 use gradus_ir::pass::{FloatChange, OptionKind, PassOption, Rewrites};
-use gradus_ir::{Attr, Builder, Diagnostic, Loc, Module, Op, OpInfo, Pass, PassContext, PassInfo, Refusal, Value};
+use gradus_ir::{
+    Attr, Block, Builder, Diagnostic, Loc, Module, Op, OpInfo, Pass, PassContext, PassInfo, Refusal, Value, Violation,
+};
 use gradus_machines::cluster;
 use gradus_simulators::cluster::ClusterMachine;
 use image::constants;
 use network::{Layer, Network, Role};
 use read::{OPS, Reader};
 use rustc_hash::FxHashSet;
+use schedule_ops::ScheduleOps;
 use search::compile;
 
 /// The declaration of the pass.
@@ -154,6 +159,7 @@ pub(crate) struct ReadProgram {
 impl Accelerator for ClusterLayers {
     type Network = ReadProgram;
     type Program = (ReadProgram, Compiled);
+    type Steps = ScheduleOps;
 
     const NAME: &'static str = "cluster";
 
@@ -225,6 +231,7 @@ impl Accelerator for ClusterLayers {
         ops: &[Op],
         read: ReadProgram,
         choices: &LayerChoices,
+        steps: Option<ScheduleOps>,
     ) -> Result<Self::Program, (Op, Refusal)> {
         let refused = |(layer, refusal): (usize, Refusal)| (ops[read.net.layers[layer].source()], refusal);
         let split = |(layer, &attr): (usize, &Attr)| {
@@ -235,10 +242,27 @@ impl Accelerator for ClusterLayers {
         let reads = choices.program.iter().find_map(|&attr| cluster::Reads::from_attr(&m.ctx, attr));
         let reads = reads.unwrap_or_else(|| given::default_reads(&self.machine));
         let (given, effort) = given::choices_of(&read.net, &self.machine, &splits, reads).map_err(refused)?;
-        let mut compiled = compile_by(&read.net, &self.machine, self.settings, given, effort)
-            .map_err(|(source, refusal)| (ops[source], refusal))?;
+        let compiled = match steps {
+            None => compile_by(&read.net, &self.machine, self.settings, given, effort),
+            Some(steps) => {
+                let schedule = steps.check(&read.net, &self.machine)?;
+                compile_schedule(&read.net, &self.machine, self.settings, (given, effort), schedule)
+            }
+        };
+        let mut compiled = compiled.map_err(|(source, refusal)| (ops[source], refusal))?;
         compiled.program.constants = constants(&read.net, &compiled.schedule, &compiled.image);
         Ok((read, compiled))
+    }
+
+    fn read_steps(m: &Module, block: Block) -> Result<ScheduleOps, (Op, Violation)> {
+        schedule_ops::read(m, block)
+    }
+
+    fn write_steps(&self, b: &mut Builder<'_>, ops: &[Op], (read, compiled): &Self::Program, with_places: bool) {
+        let sources: Vec<(Loc, String)> =
+            read.net.layers.iter().map(|layer| (b.module.loc(ops[layer.source()]), layer.name.clone())).collect();
+        let places = with_places.then_some(&compiled.memory);
+        schedule_ops::write(b, &compiled.schedule, places, &|l| sources[l].clone());
     }
 
     fn choices(&self, m: &Module, (read, compiled): &Self::Program) -> LayerChoices {

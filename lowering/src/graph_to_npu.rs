@@ -9,7 +9,9 @@
 //! | `shape.rs`, `tiling.rs` | the tiles of a layer and the bytes that they take; their choice |
 //! | `price.rs`, `timeline.rs`, `estimate.rs` | cycles of instructions, of steps, and of layers |
 //! | `residency.rs` | the features that stay in SRAM, layers that take turns, offsets |
-//! | `steps.rs`, `reservations.rs`, `slot_times.rs` | tiles in order, with what they stream, its places and times |
+//! | `steps.rs` | tiles in order, with what they stream |
+//! | `placement.rs`, `reservations.rs`, `slot_times.rs` | the places of what is streamed, and the times of loads |
+//! | `schedule_ops.rs` | steps as ops, and whether given ones are possible |
 //! | `emit.rs`, `extent.rs`, `order.rs` | instructions, the bytes that they access, and the tokens that order them |
 //! | `given.rs` | choices as attributes, and whether given ones are possible |
 //! | `constants.rs`, `program.rs` | the image of the constants; all of these in order |
@@ -26,6 +28,7 @@ mod host;
 mod matrix;
 mod network;
 mod order;
+mod placement;
 mod price;
 mod program;
 mod read;
@@ -33,6 +36,7 @@ mod reservations;
 mod residency;
 mod row_padding;
 mod scale;
+mod schedule_ops;
 mod shape;
 mod slot_times;
 mod steps;
@@ -42,7 +46,7 @@ mod tiling;
 mod timeline;
 mod view;
 
-use crate::emit::Emitter;
+use crate::emit::{Emitter, name_of};
 use crate::layers::{
     self, Accelerator, ChoiceOptions, LayerChoices, LayerFigures, LayerOptions, OFFLOAD, ProgramOps, Road, machine_of,
 };
@@ -50,15 +54,17 @@ use elementwise_layouts::Layout;
 pub use extent::{Extent, Space, extents};
 use gradus_ir::pass::{FloatChange, OptionKind, PassOption, Rewrites};
 use gradus_ir::{
-    Attr, Builder, DType, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Refusal, Tensor, Value,
+    Attr, Block, Builder, DType, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Refusal, Tensor,
+    Value, Violation,
 };
 use gradus_machines::npu;
 use gradus_networks::graph::{QLinearConvOp, QLinearMulOp};
 use gradus_simulators::npu::NpuMachine;
 use network::{FeatureId, ProductSide};
-use program::{CompiledNetwork, compile};
+use program::{CompiledNetwork, NotPossible, compile};
 use read::{OPS, Read, Reader, Setting};
 use rustc_hash::FxHashSet;
+use schedule_ops::ScheduleOps;
 
 /// The declaration of the pass.
 pub const INFO: PassInfo = PassInfo {
@@ -225,6 +231,7 @@ pub(crate) struct NpuLayers {
 impl Accelerator for NpuLayers {
     type Network = Read;
     type Program = (Read, CompiledNetwork);
+    type Steps = ScheduleOps;
 
     const NAME: &'static str = "npu";
 
@@ -307,6 +314,7 @@ impl Accelerator for NpuLayers {
         ops: &[Op],
         read: Read,
         choices: &LayerChoices,
+        steps: Option<ScheduleOps>,
     ) -> Result<Self::Program, (Op, Refusal)> {
         let at = |index: usize| read.net.layers.get(index).and_then(|layer| layer.ops.first()).copied();
         let refused = |(index, refusal): (usize, Refusal)| (at(index).unwrap_or(ops[0]), refusal);
@@ -317,9 +325,23 @@ impl Accelerator for NpuLayers {
         };
         let tiles = choices.layers.iter().enumerate().map(tiles).collect::<Result<Vec<_>, _>>().map_err(refused)?;
         let residency = given::residency_of(&read.net, &tiles).map_err(refused)?;
-        let program = program::compile_by(&read.net, &self.machine, planned, residency).map_err(refused)?;
+        let program = program::compile_by(&read.net, &self.machine, planned, residency, steps.as_ref());
+        let program = program.map_err(|why| match why {
+            NotPossible::Layer(index, refusal) => refused((index, refusal)),
+            NotPossible::Step(op, refusal) => (op, refusal),
+        })?;
         given::check_read(&tiles, &given::tiles_of(&read.net, &program.residency)).map_err(refused)?;
         Ok((read, program))
+    }
+
+    fn read_steps(m: &Module, block: Block) -> Result<ScheduleOps, (Op, Violation)> {
+        ScheduleOps::read(m, block)
+    }
+
+    fn write_steps(&self, b: &mut Builder<'_>, _: &[Op], (read, program): &Self::Program, with_places: bool) {
+        let source = |ops: &Vec<Op>| (b.module.loc(ops[0]), name_of(b.module, ops));
+        let sources: Vec<_> = read.net.layers.iter().map(|layer| source(&layer.ops)).collect();
+        schedule_ops::write(b, &program.steps, with_places, &sources);
     }
 
     fn choices(&self, m: &Module, (read, program): &Self::Program) -> LayerChoices {

@@ -19,7 +19,10 @@ pub(crate) use levels::{OFFLOAD, is_of_network, machine_of};
 use crate::emit::Emitter;
 use fusion::{FormedProgram, LayerGroups};
 use gradus_ir::symbols::free_symbol;
-use gradus_ir::{Attr, Builder, Diagnostic, Module, Op, PassContext, Refusal, Type, Value};
+use gradus_ir::{
+    Attr, Block, Builder, Diagnostic, Module, Op, OpDecl, OpState, PassContext, Refusal, Type, Value, Violation,
+};
+use gradus_networks::layer::ScheduleOp;
 use levels::Level;
 use rustc_hash::FxHashSet;
 
@@ -73,6 +76,15 @@ pub(crate) struct LayerFigures {
     pub(crate) rejected: Option<(Attr, u64)>,
 }
 
+/// The decisions of a schedule that a pass makes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum ScheduleLevel {
+    /// Steps, and their order.
+    Steps,
+    /// The places of what steps read and write, and when it is loaded.
+    Places,
+}
+
 /// Options of `choose-layers`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct ChoiceOptions {
@@ -90,6 +102,8 @@ pub(crate) trait Accelerator: Sized {
     type Network;
     /// A compiled program.
     type Program;
+    /// The ops of a schedule.
+    type Steps;
 
     /// The target, and the start of the symbols of programs, before a number.
     const NAME: &'static str;
@@ -117,14 +131,22 @@ pub(crate) trait Accelerator: Sized {
         cx: &mut PassContext<'_>,
     ) -> Result<Self::Program, (Op, Refusal)>;
 
-    /// Compiles layers by given choices, or returns an op of a layer for which they are not possible, and why.
+    /// Compiles layers by given choices, and by steps if there are some. Otherwise returns the op of a layer for which its choices are not
+    /// possible, or a step, and why.
     fn compile(
         &self,
         m: &Module,
         ops: &[Op],
         network: Self::Network,
         choices: &LayerChoices,
+        steps: Option<Self::Steps>,
     ) -> Result<Self::Program, (Op, Refusal)>;
+
+    /// Reads the steps of a schedule, or returns an op that is none, and why.
+    fn read_steps(m: &Module, block: Block) -> Result<Self::Steps, (Op, Violation)>;
+
+    /// Writes the steps of a program at the end of a schedule.
+    fn write_steps(&self, b: &mut Builder<'_>, ops: &[Op], program: &Self::Program, with_places: bool);
 
     /// Returns the choices of a program.
     fn choices(&self, m: &Module, program: &Self::Program) -> LayerChoices;
@@ -153,6 +175,8 @@ pub(crate) struct Road {
     pub(crate) form: fn(&mut Module, Op, &LayerOptions, &mut PassContext<'_>) -> Result<(), Diagnostic>,
     /// Chooses for the layers of programs.
     pub(crate) choose: fn(&mut Module, Op, &ChoiceOptions, &mut PassContext<'_>) -> Result<(), Diagnostic>,
+    /// Writes the schedules of programs; with places if there are schedules already.
+    pub(crate) schedule: fn(&mut Module, Op, ScheduleLevel, &mut PassContext<'_>) -> Result<(), Diagnostic>,
     /// Compiles programs by the choices for their layers.
     pub(crate) convert: fn(&mut Module, Op, &mut PassContext<'_>) -> Result<(), Diagnostic>,
 }
@@ -160,7 +184,7 @@ pub(crate) struct Road {
 impl Road {
     /// Returns the road of a machine.
     pub(crate) const fn of<A: Accelerator>() -> Road {
-        Road { target: A::NAME, form: form::<A>, choose: choose::<A>, convert: convert::<A> }
+        Road { target: A::NAME, form: form::<A>, choose: choose::<A>, schedule: schedule::<A>, convert: convert::<A> }
     }
 
     /// Checks that the target of a pass on this road is that of the machine.
@@ -319,7 +343,7 @@ fn keep_given<A: Accelerator>(
     }
     choices.layers.iter_mut().zip(given).for_each(|(choice, given)| *choice = given.unwrap_or(*choice));
     let network = machine.read(m, ProgramOps { ops: &new.ops, fusion }).map_err(|why| refused(m, why))?;
-    let program = machine.compile(m, &new.ops, network, &choices).map_err(|why| refused(m, why))?;
+    let program = machine.compile(m, &new.ops, network, &choices, None).map_err(|why| refused(m, why))?;
     Ok((choices, program))
 }
 
@@ -338,46 +362,121 @@ fn explain(m: &Module, layers: &[Vec<Op>], choices: &LayerChoices, figures: &[La
     }
 }
 
-/// Compiles the programs of a machine by their choices.
+/// Compiles the programs of a machine by their choices, and schedules if they have some.
 fn convert<A: Accelerator>(m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
-    let all: Vec<Op> = fusion::programs(m, root, A::NAME).into_iter().flat_map(|(_, programs)| programs).collect();
-    for program in all {
-        let machine = A::new(m, program, &LayerOptions::of(m, program), &ChoiceOptions::default())?;
+    for program in all_programs::<A>(m, root) {
         let Some(function) = m.parent_op(program) else { continue };
-        let given = m.inherent_attr(program, "choices").and_then(|a| m.ctx.as_array(a)).unwrap_or_default().to_vec();
-        let next = m.next_op(program);
-        let mut fusion = Fusion::given();
-        let ops = fusion.dissolve(m, program);
-        if ops.is_empty() {
+        let Some(OpenProgram { machine, ops, next, program: compiled, schedule, .. }) = open::<A>(m, program)? else {
             continue;
-        }
-        let checked = ops.iter().try_for_each(|&op| machine.check(m, op).map_err(|refusal| (op, refusal)));
-        let read = checked.and_then(|()| machine.read(m, ProgramOps { ops: &ops, fusion: &fusion }));
-        let network = read.map_err(|why| refused(m, why))?;
-        let layers = A::layers(&network, &ops);
-        let given_layers = LayerGroups::of(&ops, &layers).choices(&fusion).map_err(|why| refused(m, why))?;
-        let missing = "a layer without choices, which 'choose-layers' makes";
-        let chosen = layers.iter().zip(given_layers).map(|(of, given)| given.ok_or((of[0], missing.into())));
-        let chosen = chosen.collect::<Result<_, _>>().map_err(|why| refused(m, why))?;
-        let choices = LayerChoices { program: given, layers: chosen };
-        let compiled = machine.compile(m, &ops, network, &choices).map_err(|why| refused(m, why))?;
+        };
         machine.count(&compiled, cx);
         cx.count("num-programs", 1);
         let created = replace(m, (function, next), &machine, &ops, &compiled);
         created.ok_or_else(|| Diagnostic::error(m.loc(ops[0]), "the program cannot be created"))?;
+        schedule.into_iter().for_each(|schedule| m.erase_op(schedule));
     }
     Ok(())
 }
 
-/// The error of choices that are given for the layer of an op.
+/// Writes the schedules of the programs of a machine. Steps that are given stay.
+fn schedule<A: Accelerator>(
+    m: &mut Module,
+    root: Op,
+    level: ScheduleLevel,
+    cx: &mut PassContext<'_>,
+) -> Result<(), Diagnostic> {
+    for program in all_programs::<A>(m, root) {
+        let is_given = fusion::schedule_of(m, program).is_some();
+        if is_given && level == ScheduleLevel::Steps {
+            continue;
+        }
+        if !is_given && level == ScheduleLevel::Places {
+            let missing = "a program without a schedule, which 'schedule-layers' makes";
+            return Err(Diagnostic::error(m.loc(program), missing));
+        }
+        let options = m.inherent_attr(program, "options");
+        let Some(open) = open::<A>(m, program)? else { continue };
+        open.schedule.into_iter().for_each(|schedule| m.erase_op(schedule));
+        let formed = FormedProgram { ops: open.ops.clone(), layers: open.layers, choices: Some(open.choices) };
+        let program = fusion::form_program(m, formed, (A::NAME, options), &open.fusion, open.next);
+        let Some(end) = m.entry(m.regions(program)[0]).and_then(|block| m.last_op(block)) else { continue };
+        let mut state = OpState::new(&m.ctx, ScheduleOp::INFO.name, m.loc(program));
+        state.regions = 1;
+        let schedule = Builder::before(m, end).create(state);
+        let region = m.regions(schedule)[0];
+        let block = m.entry(region).unwrap_or_else(|| m.add_block(region));
+        open.machine.write_steps(
+            &mut Builder::at_end(m, block),
+            &open.ops,
+            &open.program,
+            level == ScheduleLevel::Places,
+        );
+        cx.count("num-schedules", 1);
+    }
+    Ok(())
+}
+
+/// Returns the programs of a machine.
+fn all_programs<A: Accelerator>(m: &Module, root: Op) -> Vec<Op> {
+    fusion::programs(m, root, A::NAME).into_iter().flat_map(|(_, programs)| programs).collect()
+}
+
+/// A program whose ops stand in its place, before `next`.
+struct OpenProgram<A: Accelerator> {
+    machine: A,
+    ops: Vec<Op>,
+    next: Op,
+    fusion: Fusion,
+    layers: Vec<Vec<Op>>,
+    choices: LayerChoices,
+    /// Its schedule, beside its ops.
+    schedule: Option<Op>,
+    /// Compiled by choices and schedule.
+    program: A::Program,
+}
+
+/// Replaces a program by its ops, and compiles it. `None` if it has no ops.
+fn open<A: Accelerator>(m: &mut Module, program: Op) -> Result<Option<OpenProgram<A>>, Diagnostic> {
+    let machine = A::new(m, program, &LayerOptions::of(m, program), &ChoiceOptions::default())?;
+    let given = m.inherent_attr(program, "choices").and_then(|a| m.ctx.as_array(a)).unwrap_or_default().to_vec();
+    let Some(next) = m.next_op(program) else { return Ok(None) };
+    let schedule = fusion::schedule_of(m, program);
+    schedule.into_iter().for_each(|schedule| m.move_before(schedule, next));
+    let steps = schedule.and_then(|schedule| m.entry(m.regions(schedule)[0])).map(|block| A::read_steps(m, block));
+    let wrong = |(op, why): (Op, Violation)| {
+        Diagnostic::error(m.loc(op), format!("'{}' {}", m.name_text(op), String::from(why)))
+    };
+    let steps = steps.transpose().map_err(wrong)?;
+    let mut fusion = Fusion::given();
+    let ops = fusion.dissolve(m, program);
+    if ops.is_empty() {
+        return Ok(None);
+    }
+    let checked = ops.iter().try_for_each(|&op| machine.check(m, op).map_err(|refusal| (op, refusal)));
+    let read = checked.and_then(|()| machine.read(m, ProgramOps { ops: &ops, fusion: &fusion }));
+    let network = read.map_err(|why| refused(m, why))?;
+    let layers = A::layers(&network, &ops);
+    let given_layers = LayerGroups::of(&ops, &layers).choices(&fusion).map_err(|why| refused(m, why))?;
+    let missing = "a layer without choices, which 'choose-layers' makes";
+    let chosen = layers.iter().zip(given_layers).map(|(of, given)| given.ok_or((of[0], missing.into())));
+    let chosen = chosen.collect::<Result<_, _>>().map_err(|why| refused(m, why))?;
+    let choices = LayerChoices { program: given, layers: chosen };
+    let compiled = machine.compile(m, &ops, network, &choices, steps).map_err(|why| refused(m, why))?;
+    Ok(Some(OpenProgram { machine, ops, next, fusion, layers, choices, schedule, program: compiled }))
+}
+
+/// The error of choices that are given for the layer of an op, or of a step.
 fn refused(m: &Module, (op, refusal): (Op, Refusal)) -> Diagnostic {
+    if m.parent_op(op).is_some_and(|schedule| ScheduleOp::cast(m, schedule).is_some()) {
+        return Diagnostic::error(m.loc(op), format!("'{}' is not possible: {refusal}", m.name_text(op)));
+    }
     Diagnostic::error(m.loc(op), format!("the choices for '{}' are not possible: {refusal}", m.name_text(op)))
 }
 
 /// Defines a program, and calls it instead of its ops, which are before `next`.
 fn replace<A: Accelerator>(
     m: &mut Module,
-    (function, next): (Op, Option<Op>),
+    (function, next): (Op, Op),
     machine: &A,
     ops: &[Op],
     program: &A::Program,
@@ -385,7 +484,7 @@ fn replace<A: Accelerator>(
     let (block, name) = free_symbol(m, function, A::NAME)?;
     machine.define(&mut Builder::at_end(m, block), &name, ops, program)?;
     let callee = m.ctx.symbol_attr(&name);
-    let mut b = Builder::before(m, next?);
+    let mut b = Builder::before(m, next);
     let results = machine.call(&mut Emitter::of(&mut b, *ops.first()?), callee, program)?;
     results.into_iter().for_each(|(old, new)| m.replace_all_uses(old, new));
     ops.iter().rev().for_each(|&op| m.erase_op(op));

@@ -25,8 +25,10 @@ pub mod matmul_to_nna;
 pub mod onnx;
 pub mod onnx_to_graph;
 mod operands;
+mod place_buffers;
 mod qdq_to_integer;
 mod roads;
+mod schedule_layers;
 mod sparse_product;
 pub mod sparse_to_a64;
 pub mod sparse_to_x64;
@@ -43,7 +45,9 @@ pub const PASSES: &[&PassInfo] = &[
     &graph_to_cluster::INFO,
     &graph_to_npu::INFO,
     &matmul_to_nna::INFO,
+    &place_buffers::INFO,
     &qdq_to_integer::INFO,
+    &schedule_layers::INFO,
     &sparse_to_a64::INFO,
     &sparse_to_x64::INFO,
 ];

@@ -1,6 +1,22 @@
-//! Parameters of attributes that are words and numbers.
+//! Words, numbers, ranges and flags in the text of attributes and ops.
 
-use gradus_ir::{ParamArgs, ParamError};
+use gradus_dialects::constraint::UNIT;
+use gradus_ir::{AttrKind, AttrText, OpParser, ParamArgs, ParamError, ParseResult};
+
+/// A keyword that sets a unit attribute.
+pub(crate) const FLAG: AttrKind = AttrKind { text: AttrText::Flag, ..UNIT };
+
+/// Parses the first number and the end of a range, `0:8`.
+pub(crate) fn range(p: &mut OpParser<'_, '_>) -> ParseResult<[i64; 2]> {
+    let first = p.integer()?;
+    p.expect(":")?;
+    Ok([first, p.integer()?])
+}
+
+/// Returns the text of a range.
+pub(crate) fn range_text(range: &[i64]) -> String {
+    range.iter().map(i64::to_string).collect::<Vec<_>>().join(":")
+}
 
 /// Returns the index of the word that is a parameter.
 ///

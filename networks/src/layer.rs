@@ -83,6 +83,23 @@ pub struct FusedOp {
     body: Region,
 }
 
+/// The steps of a program in order, as ops of the machine's dialect, which `schedule-layers` writes.
+///
+/// It computes nothing: the meaning of the program is that of its layers. `convert-layers-to-programs` follows it, or refuses it with a rule.
+#[op(
+    "layer.schedule",
+    traits = Traits::SINGLE_BLOCK.and(Traits::NO_TERMINATOR),
+    effects = Effects::Unknown,
+    parents = &["layer.program"],
+    format = "$body attr-dict",
+    edges = |_, _| smallvec![],
+    control = |_, _, _| Ok(Next::Done(Vec::new()))
+)]
+pub struct ScheduleOp {
+    /// Steps.
+    body: Region,
+}
+
 /// Yields the results of a program or layer.
 #[op(
     "layer.yield",
@@ -125,6 +142,6 @@ fn control(_: &OpArgs<'_>, _: &[Datum], event: Event<'_>) -> Result<Next, Trap> 
 pub const DIALECT: Dialect = Dialect {
     name: "layer",
     doc: "Programs of machines as layers of fused ops, with the choices for them.",
-    ops: &[LayerProgramOp::INFO, FusedOp::INFO, LayerYieldOp::INFO],
+    ops: &[LayerProgramOp::INFO, FusedOp::INFO, ScheduleOp::INFO, LayerYieldOp::INFO],
     ..Dialect::DEFAULT
 };

@@ -107,8 +107,23 @@ pub fn compile_by(
     effort: u64,
 ) -> Result<Compiled, Failure> {
     let schedule = schedule(net, &choices, machine);
+    compile_schedule(net, machine, settings, (choices, effort), (schedule, None))
+}
+
+/// Compiles a network by a given schedule, without the constants. Without places, these are planned.
+///
+/// # Errors
+/// The memory of a cluster does not suffice for a layer.
+pub fn compile_schedule(
+    net: &Network,
+    machine: &ClusterMachine,
+    settings: Settings,
+    (choices, effort): (Choices, u64),
+    (schedule, places): (Schedule, Option<BufferPlacement>),
+) -> Result<Compiled, Failure> {
     let fill = if settings.prefetch { choices.fill } else { 0 };
-    let memory = assign(&schedule, machine, fill, effort).map_err(|missing| {
+    let places = places.map_or_else(|| assign(&schedule, machine, fill, effort), Ok);
+    let memory = places.map_err(|missing| {
         let source = net.layers[schedule.steps[missing.step].layer].source();
         (source, Refusal::from("{} bytes that are missing in a cluster's memory").with([missing.bytes as usize]))
     })?;

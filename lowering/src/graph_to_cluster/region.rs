@@ -33,6 +33,11 @@ impl Region {
         self.len() == 0
     }
 
+    /// Whether all elements of another box are in it.
+    pub fn contains(&self, other: &Region) -> bool {
+        other.is_empty() || (0..3).all(|i| self.lo[i] <= other.lo[i] && other.hi[i] <= self.hi[i])
+    }
+
     /// The common elements.
     pub fn intersection(&self, other: &Region) -> Region {
         Region {

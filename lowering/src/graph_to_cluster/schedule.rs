@@ -118,8 +118,6 @@ pub struct Schedule {
     pub instances: Vec<FeatureInstance>,
     /// Constants, in the order of first use.
     pub slices: Vec<Slice>,
-    /// The slices of each layer.
-    slices_of: Vec<Range<usize>>,
 }
 
 /// A tile of a group.
@@ -139,6 +137,8 @@ struct Scheduler<'a> {
     known: FxHashMap<(FeatureId, Option<TileId>, bool), InstanceId>,
     /// For each root, the step after the last one that stored it in DDR.
     saved_until: Vec<usize>,
+    /// The slices of each layer.
+    slices_of: Vec<Range<usize>>,
     out: Schedule,
 }
 
@@ -167,7 +167,6 @@ impl<'a> Scheduler<'a> {
             net.features[root].role == Role::Inner && choices.groups[first].tiles > 1 && groups.all(|g| g == first)
         };
         let is_local = (0..net.features.len()).map(is_local).collect();
-        let out = Schedule { slices_of: vec![0..0; net.layers.len()], ..Schedule::default() };
         Scheduler {
             net,
             choices,
@@ -178,7 +177,8 @@ impl<'a> Scheduler<'a> {
             edges,
             known: FxHashMap::default(),
             saved_until: vec![0; net.features.len()],
-            out,
+            slices_of: vec![0..0; net.layers.len()],
+            out: Schedule::default(),
         }
     }
 
@@ -340,10 +340,10 @@ impl<'a> Scheduler<'a> {
 
     /// Returns the slices of a layer's constants, in order.
     fn slices(&mut self, l: LayerId, boxes: &[Region]) -> Range<usize> {
-        if self.net.layers[l].has_constants() && self.out.slices_of[l].is_empty() {
+        if self.net.layers[l].has_constants() && self.slices_of[l].is_empty() {
             self.add_slices(l, boxes);
         }
-        self.out.slices_of[l].clone()
+        self.slices_of[l].clone()
     }
 
     fn add_slices(&mut self, l: LayerId, boxes: &[Region]) {
@@ -375,7 +375,7 @@ impl<'a> Scheduler<'a> {
             let units = ranges.iter().filter_map(unit).collect();
             self.out.slices.push(Slice { layer: l, units, steps: [usize::MAX, 0] });
         }
-        self.out.slices_of[l] = first..self.out.slices.len();
+        self.slices_of[l] = first..self.out.slices.len();
     }
 
     fn finish(mut self) -> Schedule {

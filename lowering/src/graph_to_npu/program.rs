@@ -4,11 +4,13 @@ use super::constants::image;
 use super::emit::emit;
 use super::given::check;
 use super::network::Network;
+use super::placement::{NoRoom, Placement, place};
 use super::price::Prices;
 use super::residency::{Residency, TilingCosts, choose};
+use super::schedule_ops::ScheduleOps;
 use super::shape::Weighing;
-use super::steps::{NoRoom, Placement, Steps, divide};
-use gradus_ir::Refusal;
+use super::steps::{Steps, divide};
+use gradus_ir::{Op, Refusal};
 use gradus_machines::npu::Planned;
 use gradus_simulators::npu::{NpuInst, NpuMachine, Simulator};
 
@@ -116,38 +118,56 @@ impl FastestProgram<'_> {
     }
 }
 
-/// Compiles a network by given choices.
+/// Compiles a network by given choices, and by given steps if there are some. Steps without places get some.
 ///
 /// # Errors
-/// Choices that the machine or the network does not allow, with the layer.
+/// Choices or steps that the machine or the network does not allow.
 pub fn compile_by(
     net: &Network,
     machine: &NpuMachine,
     planned: Planned,
     residency: Residency,
-) -> Result<CompiledNetwork, (usize, Refusal)> {
+    given: Option<&ScheduleOps>,
+) -> Result<CompiledNetwork, NotPossible> {
     let rule = "a program that is planned for a part of the machine that does not exist";
-    let smaller = part_of(machine, &planned).ok_or((0, rule.into()))?;
-    check(net, &smaller, &residency)?;
+    let smaller = part_of(machine, &planned).ok_or(NotPossible::Layer(0, rule.into()))?;
+    check(net, &smaller, &residency).map_err(|(layer, refusal)| NotPossible::Layer(layer, refusal))?;
     let mut prices: Vec<Prices> = net.layers.iter().map(|_| Prices::default()).collect();
-    let steps = divide_closely(net, &residency, &smaller, &mut prices).map_err(|NoRoom { layer, bytes }| {
-        (layer, Refusal::from("a tile whose {} bytes find no place in SRAM beside what is there").with([bytes]))
-    })?;
+    let mut steps = match given {
+        Some(given) => {
+            given.steps(net, &residency, &smaller).map_err(|(op, refusal)| NotPossible::Step(op, refusal))?
+        }
+        None => divide(net, &residency, &smaller),
+    };
+    if !given.is_some_and(ScheduleOps::is_placed) {
+        let rule = "a tile whose {} bytes find no place in SRAM beside what is there";
+        let no_room = |NoRoom { layer, bytes }| NotPossible::Layer(layer, Refusal::from(rule).with([bytes]));
+        steps = place_closely(net, &residency, &smaller, &mut prices, &steps).map_err(no_room)?;
+    }
     let instructions = emit(net, &residency, &steps, machine);
     let constants = image(net, &residency, &steps.ddr, machine);
     Ok(CompiledNetwork { instructions, residency, planned, constants, steps })
 }
 
-/// Divides the layers by the first placement of streams for which there is room.
-fn divide_closely(
+/// What makes given choices or steps impossible.
+pub enum NotPossible {
+    /// A layer, by number.
+    Layer(usize, Refusal),
+    /// The op of a step or buffer.
+    Step(Op, Refusal),
+}
+
+/// Places the streams of steps by the first placement for which there is room.
+fn place_closely(
     net: &Network,
     residency: &Residency,
     machine: &NpuMachine,
     prices: &mut [Prices],
+    steps: &Steps,
 ) -> Result<Steps, NoRoom> {
     let mut room = NoRoom { layer: 0, bytes: 0 };
     for placement in PLACEMENTS {
-        match divide(net, residency, machine, placement, prices) {
+        match place(net, residency, machine, placement, prices, steps.clone()) {
             Ok(steps) => return Ok(steps),
             Err(no_room) => room = no_room,
         }
@@ -199,7 +219,8 @@ fn fit(
     let mut slack = vec![0; net.layers.len()];
     loop {
         let residency = choose(net, machine, &slack, by, costs)?;
-        let room = match divide_closely(net, &residency, machine, &mut costs.prices) {
+        let steps = divide(net, &residency, machine);
+        let room = match place_closely(net, &residency, machine, &mut costs.prices, &steps) {
             Ok(steps) => return Ok((steps, residency)),
             Err(room) => room,
         };

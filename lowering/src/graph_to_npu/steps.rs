@@ -1,21 +1,13 @@
-//! The steps of a network, the tiles and constants that they stream, and the bytes of these in SRAM.
+//! The steps of a network, and the tiles and constants that they stream.
 //!
 //! A step is a convolution of a tile and its requantization. It has a slot; the requantization and the stores of a step are in the
-//! next slot, beside the convolution of the next step. A streamed buffer takes the first bytes that are free from the slot of its load
-//! to that of its last use, and its load has the earliest slot in which there are any: constants and tiles arrive as early as memory
-//! allows.
+//! next slot, beside the convolution of the next step.
 
 use super::network::{BlockOrder, FeatureId, Network, Role, Weights, tile_of};
-use super::price::Prices;
-use super::reservations::{ReservationRequest, Reservations};
 use super::residency::Residency;
+use super::schedule_ops::Held;
 use super::shape::{ALIGNMENT, LayerShape, PARAMETERS_ALIGNMENT};
-use super::slot_times::SlotTimes;
-use super::timeline;
-use gradus_simulators::npu::{Feature, NpuInst, NpuMachine, Transfer, cost};
-
-/// The most slots between a load and its first use.
-const LOOK_AHEAD: usize = 48;
+use gradus_simulators::npu::{Feature, NpuMachine, Transfer};
 
 /// Bytes of a part of a load.
 const PART: u32 = 16 << 10;
@@ -23,6 +15,8 @@ const PART: u32 = 16 << 10;
 /// A buffer in SRAM for some slots.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Stream {
+    /// Its contents.
+    pub holds: Held,
     /// Bytes.
     pub bytes: usize,
     /// The slots of the first and the last convolution that use it.
@@ -33,8 +27,6 @@ pub struct Stream {
     pub issues: Vec<usize>,
     /// First byte in SRAM.
     pub place: usize,
-    /// Whether it holds constants.
-    pub is_constant: bool,
     /// The load before the first use; `sram` counts from the buffer.
     pub load: Option<Transfer>,
     /// The store after the last use; `sram` counts from the buffer.
@@ -60,8 +52,8 @@ pub enum SramRegion {
 }
 
 impl SramRegion {
-    /// The stream of a tile.
-    fn stream(&self) -> Option<usize> {
+    /// Returns the stream of a tile.
+    pub fn stream(&self) -> Option<usize> {
         match self {
             SramRegion::Tile { stream, .. } => Some(*stream),
             SramRegion::Whole => None,
@@ -115,49 +107,9 @@ pub struct Steps {
     pub slots: usize,
 }
 
-/// How streams are placed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Placement {
-    /// Slots for which bytes are left alone, if there are others; with 0 streams are close to each other.
-    pub rest: usize,
-    /// Whether constants, of other sizes and lifetimes than tiles, are placed from the last byte of SRAM down.
-    pub constants_high: bool,
-}
-
-/// A stream that finds no bytes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct NoRoom {
-    /// The layer.
-    pub layer: usize,
-    /// Bytes of the stream.
-    pub bytes: usize,
-}
-
-/// Divides the layers into steps, and places the streams.
-///
-/// # Errors
-/// A stream finds no bytes.
-pub fn divide(
-    net: &Network,
-    residency: &Residency,
-    machine: &NpuMachine,
-    placement: Placement,
-    prices: &mut [Prices],
-) -> Result<Steps, NoRoom> {
-    let mut builder = Builder {
-        net,
-        residency,
-        machine,
-        out: Steps::default(),
-        slices: Vec::new(),
-        written: Vec::new(),
-        placement,
-        prices,
-    };
-    builder.out.ddr = vec![None; net.features.len()];
-    builder.written = vec![Vec::new(); net.features.len()];
-    builder.constants();
-    builder.features();
+/// Divides the layers into steps. Their streams have no places yet.
+pub fn divide(net: &Network, residency: &Residency, machine: &NpuMachine) -> Steps {
+    let mut builder = StepBuilder::new(net, residency, machine);
     for index in 0..net.layers.len() {
         match residency.cascaded[index] {
             true => builder.cascade(index),
@@ -165,40 +117,54 @@ pub fn divide(
             false => builder.layer(index),
         }
     }
-    builder.out.slots = builder.out.steps.last().map_or(0, |step| step.slot + 2);
-    builder.place()?;
-    Ok(builder.out)
+    builder.finish()
 }
 
 /// The constants of some kernels of a layer.
 #[derive(Clone, Copy)]
-struct Slice {
+pub struct Slice {
     /// First kernel.
-    kernel: usize,
+    pub kernel: usize,
     /// Number of kernels.
-    kernels: usize,
+    pub kernels: usize,
     /// First byte in DDR.
     at: usize,
     /// Bytes.
     bytes: usize,
 }
 
-struct Builder<'a> {
+/// Steps under construction.
+pub struct StepBuilder<'a> {
     net: &'a Network,
     residency: &'a Residency,
     machine: &'a NpuMachine,
-    out: Steps,
+    /// The steps so far.
+    pub out: Steps,
     /// The slices of each layer.
-    slices: Vec<Vec<Slice>>,
+    pub slices: Vec<Vec<Slice>>,
     /// For each feature in DDR the slot after which each row is there.
     written: Vec<Vec<usize>>,
-    placement: Placement,
-    /// The cycles of the tiles of each layer.
-    prices: &'a mut [Prices],
 }
 
-impl Builder<'_> {
-    fn is_resident(&self, id: FeatureId) -> bool {
+impl<'a> StepBuilder<'a> {
+    /// Lays out DDR.
+    pub fn new(net: &'a Network, residency: &'a Residency, machine: &'a NpuMachine) -> StepBuilder<'a> {
+        let out = Steps { ddr: vec![None; net.features.len()], ..Steps::default() };
+        let written = vec![Vec::new(); net.features.len()];
+        let mut builder = StepBuilder { net, residency, machine, out, slices: Vec::new(), written };
+        builder.constants();
+        builder.features();
+        builder
+    }
+
+    /// Returns the steps.
+    pub fn finish(mut self) -> Steps {
+        self.out.slots = self.out.steps.last().map_or(0, |step| step.slot + 2);
+        self.out
+    }
+
+    /// Whether a feature is in SRAM as a whole.
+    pub fn is_resident(&self, id: FeatureId) -> bool {
         self.residency.places[self.net.root(id).0].is_some()
     }
 
@@ -235,8 +201,8 @@ impl Builder<'_> {
         }
     }
 
-    /// The tiles of a layer in order: first row and number of rows, number of the slice, first kernel and number of kernels.
-    fn order(&self, index: usize) -> Vec<Tile> {
+    /// Returns the tiles of a layer in order: first row and number of rows, number of the slice, first kernel and number of kernels.
+    pub fn order(&self, index: usize) -> Vec<Tile> {
         let (layer, tiling) = (&self.net.layers[index], self.residency.tilings[index].0);
         let shape = LayerShape::new(self.net, layer, self.machine);
         let height = shape.output.height;
@@ -277,9 +243,10 @@ impl Builder<'_> {
                 let (row, rows) = tile.0;
                 if passed.len() == i {
                     let output = self.net.layers[index].output;
-                    let bytes =
-                        tile_of(&self.net.features[output], rows, self.net.features[output].channels).sram_bytes();
-                    passed.push((self.out.stream(Stream::of(bytes)), row));
+                    let (info, channels) = (&self.net.features[output], self.net.features[output].channels);
+                    let holds = Held::Tile((output, (row, rows), (0, channels)));
+                    let stream = Stream::of(tile_of(info, rows, channels).sram_bytes(), holds);
+                    passed.push((self.out.stream(stream), row));
                 }
                 self.step(index, tile, &mut turns[0], Some((3, passed[i])));
             }
@@ -289,8 +256,8 @@ impl Builder<'_> {
         }
     }
 
-    /// The tiles of input, weights, sum and output of a step.
-    fn request(
+    /// Returns the tiles of input, weights, sum and output of a step, given the rows of the input.
+    pub fn request(
         &self,
         index: usize,
         ((row, rows), _, (kernel, kernels)): Tile,
@@ -332,7 +299,7 @@ impl Builder<'_> {
         let (net, tiling) = (self.net, self.residency.tilings[index].0);
         let layer = &net.layers[index];
         let shape = LayerShape::new(net, layer, self.machine);
-        let Slice { kernel: constants_kernel, kernels: constants_kernels, at, bytes } = self.slices[index][slice];
+        let Slice { kernel: constants_kernel, kernels: constants_kernels, .. } = self.slices[index][slice];
         let mut slot = self.out.steps.last().map_or(1, |step| step.slot + 1);
         let (first, count, _) = shape.input_rows(row, rows);
         let request = self.request(index, tile, (first, count));
@@ -357,20 +324,14 @@ impl Builder<'_> {
         if tiling.rows_outer && !tiling.keeps_weights {
             turn.constants.fill(None);
         }
-        let constants = *turn.constants[slice].get_or_insert_with(|| self.out.constant(at, bytes));
-        for stream in parts.iter().filter_map(SramRegion::stream).chain([constants]) {
-            let uses = &mut self.out.streams[stream].uses;
-            *uses = (uses.0.min(slot), slot);
-        }
-        let root = net.root(layer.output).0;
-        if !self.written[root].is_empty() {
-            // The store is in the slot after the last use; a load of these rows may be in the one after that.
-            let row = row + net.first_row(layer.output);
-            self.written[root][row..row + rows].fill(slot + 2);
-        }
+        let constants = match turn.constants[slice] {
+            Some(known) => known,
+            None => self.constant(index, slice),
+        };
+        turn.constants[slice] = Some(constants);
         let [input, weights, sum, output] = parts;
         let layer = index;
-        self.out.steps.push(TileStep {
+        self.push(TileStep {
             layer,
             slot,
             row,
@@ -387,6 +348,23 @@ impl Builder<'_> {
         });
     }
 
+    /// Appends a step, which uses its streams.
+    pub fn push(&mut self, step: TileStep) {
+        let parts = [step.input, step.weights, step.sum, step.output];
+        for stream in parts.iter().filter_map(SramRegion::stream).chain([step.constants]) {
+            let uses = &mut self.out.streams[stream].uses;
+            *uses = (uses.0.min(step.slot), step.slot);
+        }
+        let output = self.net.layers[step.layer].output;
+        let root = self.net.root(output).0;
+        if !self.written[root].is_empty() {
+            // The store is in the slot after the last use; a load of these rows may be in the one after that.
+            let row = step.row + self.net.first_row(output);
+            self.written[root][row..row + step.rows].fill(step.slot + 2);
+        }
+        self.out.steps.push(step);
+    }
+
     /// The elements of some rows as ranges that fit into half of the accumulators.
     fn chunks(&self, shape: &LayerShape<'_>, rows: usize) -> Vec<(usize, usize)> {
         let (all, most) = (rows * shape.output.row(), self.machine.accumulators as usize / 2);
@@ -394,9 +372,18 @@ impl Builder<'_> {
         (0..all).step_by(most).map(|first| (first, most.min(all - first))).collect()
     }
 
-    /// A tile of a feature in DDR.
-    fn tile(&mut self, (id, (row, rows), (channel, channels)): Key, is_output: bool) -> usize {
-        let ((root, first), row) = (self.net.root(id), row + self.net.first_row(id));
+    /// Appends the stream of the constants of a slice of a layer.
+    pub fn constant(&mut self, layer: usize, slice: usize) -> usize {
+        let Slice { kernel, kernels, at, bytes } = self.slices[layer][slice];
+        let load = Transfer { ddr: at as u32, run: bytes as u32, counts: [1; 3], ..Transfer::default() };
+        let holds = Held::Constants { layer, kernels: kernel..kernel + kernels };
+        self.out.stream(Stream { load: Some(load), ..Stream::of(bytes, holds) })
+    }
+
+    /// Appends the stream of a tile of a feature in DDR.
+    pub fn tile(&mut self, (id, (row, rows), (channel, channels)): Key, is_output: bool) -> usize {
+        let ((root, first), row_of_tile) = (self.net.root(id), row);
+        let row = row + self.net.first_row(id);
         let (whole, tile) = (&self.net.features[root], tile_of(&self.net.features[id], rows, channels));
         let (from, to) = (whole.dense(0, first + channel), tile.placed(0, 0));
         let at = self.out.ddr[root].unwrap_or(0) + row * whole.row() + from.base as usize;
@@ -419,86 +406,13 @@ impl Builder<'_> {
         };
         let ready = if is_output { 0 } else { self.written[root][row..row + rows].iter().copied().max().unwrap_or(0) };
         let (load, store) = if is_output { (None, Some(transfer)) } else { (Some(transfer), None) };
-        self.out.stream(Stream { ready, load, store, ..Stream::of(tile.sram_bytes()) })
-    }
-
-    /// Places all streams: the first bytes that are free, from the earliest slot on.
-    fn place(&mut self) -> Result<(), NoRoom> {
-        let mut reserved = Reservations::default();
-        let mut slots = vec![(usize::MAX, 0); self.net.layers.len()];
-        for step in &self.out.steps {
-            let (first, last) = &mut slots[step.layer];
-            (*first, *last) = ((*first).min(step.slot), step.slot);
-        }
-        for (id, place) in self.residency.places.iter().enumerate() {
-            let Some(place) = place else { continue };
-            let (first, last) = self.residency.lifetimes[id];
-            reserved.add(*place, self.net.features[id].sram_bytes(), slots[first].0, slots[last].1 + 1);
-        }
-        let mut order: Vec<usize> = (0..self.out.streams.len()).collect();
-        order.sort_by_key(|&i| self.out.streams[i].uses.0);
-        let mut times = SlotTimes::new(self.machine, self.out.streams.len());
-        let mut streams = order.into_iter().peekable();
-        for i in 0..self.out.steps.len() {
-            let step = self.out.steps[i];
-            while let Some(stream) = streams.next_if(|&s| self.out.streams[s].uses.0 == step.slot) {
-                self.place_stream(stream, &mut reserved, &mut times)?;
-            }
-            self.time_step(&step, &mut times);
-        }
-        Ok(())
-    }
-
-    /// Places a stream in SRAM. Its load is issued in the last slot in which the DMA channel does not become idle, or later, when
-    /// bytes are free.
-    fn place_stream(&mut self, i: usize, reserved: &mut Reservations, times: &mut SlotTimes<'_>) -> Result<(), NoRoom> {
-        let stream = &self.out.streams[i];
-        let (use_slot, end, bytes) = (stream.uses.0, stream.uses.1 + 1, stream.bytes);
-        let earliest = times.earliest.max(stream.ready).max(use_slot.saturating_sub(LOOK_AHEAD));
-        let from = if stream.load.is_some() { times.slot().max(earliest).min(use_slot) } else { use_slot };
-        reserved.forget(times.earliest.saturating_sub(self.placement.rest));
-        let size = self.machine.sram_bytes as usize;
-        // Bytes that were free for a while: neither their last store nor their last reader is waited for.
-        let request =
-            ReservationRequest { bytes, from, end, size, is_high: stream.is_constant && self.placement.constants_high };
-        let rested = reserved.first(request, from, self.placement.rest);
-        let Some((slot, place)) = rested.or_else(|| reserved.first(request, use_slot, 0)) else {
-            let step = self.out.steps.iter().find(|s| s.slot == use_slot);
-            return Err(NoRoom { layer: step.map_or(0, |s| s.layer), bytes });
-        };
-        reserved.add(place, bytes, slot, end);
-        let stream = &mut self.out.streams[i];
-        stream.place = place;
-        times.waits(slot, slot > from);
-        for part in stream.parts() {
-            let slot = times.slot().clamp(slot, use_slot);
-            times.load(i, slot, cost(self.machine, &NpuInst::Load(part)).cycles);
-            stream.issues.push(slot);
-        }
-        Ok(())
-    }
-
-    /// Adds a step to the timeline.
-    fn time_step(&mut self, step: &TileStep, times: &mut SlotTimes<'_>) {
-        let shape = LayerShape::new(self.net, &self.net.layers[step.layer], self.machine);
-        let prices = &mut self.prices[step.layer];
-        let parts = [step.input, step.weights, step.sum, step.output];
-        let stores = parts[3].stream().map(|s| &self.out.streams[s]).filter(|s| s.uses.1 == step.slot);
-        let store = stores.and_then(|s| s.store).map(|t| (cost(self.machine, &NpuInst::Store(t)).cycles, 0));
-        let used = parts.iter().filter_map(SramRegion::stream).chain([step.constants]);
-        let timed = timeline::TimedStep {
-            ready: used.map(|s| times.ready[s]).max().unwrap_or(0),
-            convolution: prices.convolution(&shape, step.rows, step.kernels),
-            requantization: prices.requantization(&shape, step.rows, step.kernels),
-            releases: 0,
-            store,
-        };
-        times.step(step.slot, timed);
+        let holds = Held::Tile((id, (row_of_tile, rows), (channel, channels)));
+        self.out.stream(Stream { ready, load, store, ..Stream::of(tile.sram_bytes(), holds) })
     }
 }
 
 /// A tile of a layer: first row and number of rows, number of the slice, first kernel and number of kernels.
-type Tile = ((usize, usize), usize, (usize, usize));
+pub type Tile = ((usize, usize), usize, (usize, usize));
 
 /// The streams of a layer that later steps of it use again.
 #[derive(Default)]
@@ -510,7 +424,7 @@ struct Turn {
 }
 
 /// A tile of a feature: feature, rows, channels.
-type Key = (FeatureId, (usize, usize), (usize, usize));
+pub type Key = (FeatureId, (usize, usize), (usize, usize));
 
 impl Stream {
     /// The parts of its load, short ones, since stores wait for a load that has begun.
@@ -540,35 +454,22 @@ impl Stream {
         (0..load.run).step_by(PART as usize).map(part).collect()
     }
 
-    fn of(bytes: usize) -> Stream {
-        Stream {
-            bytes,
-            uses: (usize::MAX, 0),
-            ready: 0,
-            issues: Vec::new(),
-            place: 0,
-            is_constant: false,
-            load: None,
-            store: None,
-        }
+    /// A stream that is neither loaded nor stored.
+    pub fn of(bytes: usize, holds: Held) -> Stream {
+        Stream { holds, bytes, uses: (usize::MAX, 0), ready: 0, issues: Vec::new(), place: 0, load: None, store: None }
     }
 }
 
 impl Steps {
-    fn stream(&mut self, stream: Stream) -> usize {
+    /// Appends a stream.
+    pub fn stream(&mut self, stream: Stream) -> usize {
         self.streams.push(stream);
         self.streams.len() - 1
     }
 
-    /// The earliest slot of a convolution that uses a part.
-    fn ready(&self, part: SramRegion) -> usize {
+    /// Returns the earliest slot of a convolution that uses a part.
+    pub fn ready(&self, part: SramRegion) -> usize {
         part.stream().map_or(0, |stream| self.streams[stream].ready)
-    }
-
-    /// Constants of a slice.
-    fn constant(&mut self, at: usize, bytes: usize) -> usize {
-        let load = Transfer { ddr: at as u32, run: bytes as u32, counts: [1; 3], ..Transfer::default() };
-        self.stream(Stream { load: Some(load), is_constant: true, ..Stream::of(bytes) })
     }
 }
 

@@ -3,7 +3,7 @@
 use super::levels::Level;
 use crate::emit::name_of;
 use gradus_ir::{Attr, Block, Builder, Module, Op, OpDecl, OpState, Refusal, Traits, Value};
-use gradus_networks::layer::{self, FusedOp, LayerProgramOp, LayerYieldOp};
+use gradus_networks::layer::{self, FusedOp, LayerProgramOp, LayerYieldOp, ScheduleOp};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The ops of a program in order, and their layers.
@@ -49,8 +49,11 @@ impl Fusion {
         self.layers.get(&op).and_then(|&layer| self.names[layer])
     }
 
-    /// Replaces a program by its ops, whose layers become known. Returns the ops without constants, in order.
+    /// Replaces a program by its ops, whose layers become known; its schedule goes. Returns the ops without constants, in order.
     pub(super) fn dissolve(&mut self, m: &mut Module, program: Op) -> Vec<Op> {
+        if let Some(schedule) = schedule_of(m, program) {
+            m.erase_op(schedule);
+        }
         for fused in body_ops(m, program) {
             if FusedOp::cast(m, fused).is_some() {
                 let choices = m.inherent_attr(fused, "choices").and_then(|a| m.ctx.as_array(a));
@@ -201,6 +204,11 @@ pub(super) fn programs(m: &Module, root: Op, target: &str) -> Vec<(Block, Vec<Op
     found
 }
 
+/// Returns the schedule of a program, if it has one.
+pub(super) fn schedule_of(m: &Module, program: Op) -> Option<Op> {
+    body_ops(m, program).into_iter().find(|&op| ScheduleOp::cast(m, op).is_some())
+}
+
 /// Whether all layers of a program have choices.
 pub(super) fn is_chosen(m: &Module, program: Op) -> bool {
     body_ops(m, program).into_iter().all(|op| FusedOp::cast(m, op).is_none_or(|fused| fused.choices(m).is_some()))
@@ -216,29 +224,41 @@ pub(super) fn form(
 ) {
     let Some(end) = m.terminator(block) else { return };
     for (level, program) in levels {
-        if let Some(FormedProgram { ops, layers, choices }) = program {
-            let groups = LayerGroups::of(&ops, &layers);
-            let of_program = choices.as_ref().map(|choices| &choices.program).filter(|list| !list.is_empty());
-            let of_program = of_program.map(|list| m.ctx.array_attr(list));
-            let attrs = [("machine", Some(m.ctx.string_attr(target))), ("options", options), ("choices", of_program)];
-            wrap(m, &ops, LayerProgramOp::INFO.name, &attrs, end);
-            for group in 0..groups.first.len() {
-                let fused: Vec<Op> = ops.iter().copied().filter(|op| groups.of.get(op) == Some(&group)).collect();
-                let of_group = |choices: &LayerChoices| {
-                    let layers = groups.layers.iter().zip(&choices.layers).filter(|(of, _)| **of == group);
-                    m.ctx.array_attr(&layers.map(|(_, &choice)| choice).collect::<Vec<_>>())
-                };
-                let name = fusion.name(fused[0]).or_else(|| name_of(m, &fused));
-                let attrs = [("name", name), ("choices", choices.as_ref().map(of_group))];
-                wrap(m, &fused, FusedOp::INFO.name, &attrs, fused[0]);
-            }
+        if let Some(program) = program {
+            form_program(m, program, (target, options), fusion, end);
         }
         level.host.iter().for_each(|&op| m.move_before(op, end));
     }
 }
 
-/// Moves ops into the region of a new op before `end`, which may be the first of them. Others read its results.
-fn wrap(m: &mut Module, ops: &[Op], name: &str, attrs: &[(&str, Option<Attr>)], end: Op) {
+/// Forms a program before an op. Returns it.
+pub(super) fn form_program(
+    m: &mut Module,
+    FormedProgram { ops, layers, choices }: FormedProgram,
+    (target, options): (&str, Option<Attr>),
+    fusion: &Fusion,
+    end: Op,
+) -> Op {
+    let groups = LayerGroups::of(&ops, &layers);
+    let of_program = choices.as_ref().map(|choices| &choices.program).filter(|list| !list.is_empty());
+    let of_program = of_program.map(|list| m.ctx.array_attr(list));
+    let attrs = [("machine", Some(m.ctx.string_attr(target))), ("options", options), ("choices", of_program)];
+    let program = wrap(m, &ops, LayerProgramOp::INFO.name, &attrs, end);
+    for group in 0..groups.first.len() {
+        let fused: Vec<Op> = ops.iter().copied().filter(|op| groups.of.get(op) == Some(&group)).collect();
+        let of_group = |choices: &LayerChoices| {
+            let layers = groups.layers.iter().zip(&choices.layers).filter(|(of, _)| **of == group);
+            m.ctx.array_attr(&layers.map(|(_, &choice)| choice).collect::<Vec<_>>())
+        };
+        let name = fusion.name(fused[0]).or_else(|| name_of(m, &fused));
+        let attrs = [("name", name), ("choices", choices.as_ref().map(of_group))];
+        wrap(m, &fused, FusedOp::INFO.name, &attrs, fused[0]);
+    }
+    program
+}
+
+/// Moves ops into the region of a new op before `end`, which may be the first of them. Others read its results. Returns it.
+fn wrap(m: &mut Module, ops: &[Op], name: &str, attrs: &[(&str, Option<Attr>)], end: Op) -> Op {
     let (first, last) = (ops[0], ops[ops.len() - 1]);
     let inside: FxHashSet<Op> = ops.iter().copied().collect();
     let is_read = |m: &Module, v: Value| m.uses(v).any(|(user, _)| !inside.contains(&user));
@@ -260,6 +280,7 @@ fn wrap(m: &mut Module, ops: &[Op], name: &str, attrs: &[(&str, Option<Attr>)], 
     let mut state = OpState::new(&m.ctx, LayerYieldOp::INFO.name, loc);
     state.operands.extend(results);
     Builder::at_end(m, body).create(state);
+    around
 }
 
 /// Replaces an op by those of its region. Returns them, in order.

@@ -11,6 +11,7 @@
 //! | `choice.rs` | the choices for layers as attributes |
 //! | `program.rs` | programs as ops, as data, and as binaries |
 //! | `call.rs` | calls; execution by the simulator |
+//! | `schedule.rs` | tasks, and the features and constants that they need |
 //!
 //! The fields are declared in `gradus_simulators::cluster` only: attributes and text are visitors of that declaration.
 
@@ -19,6 +20,7 @@ mod choice;
 mod fields;
 mod program;
 mod record;
+pub mod schedule;
 mod text;
 
 pub use call::CallOp;
@@ -29,7 +31,14 @@ pub use record::{OPS, push, record};
 use gradus_ir::{AttrDecl, Dialect, OpDecl, OpInfo};
 
 const ALL: &[&OpInfo] = &{
-    const OWN: [&OpInfo; 3] = [ProgramOp::INFO, CallOp::INFO, record::PackedRecordsOp::INFO];
+    const OWN: [&OpInfo; 6] = [
+        ProgramOp::INFO,
+        CallOp::INFO,
+        record::PackedRecordsOp::INFO,
+        schedule::FeatureOp::INFO,
+        schedule::ParametersOp::INFO,
+        schedule::TaskOp::INFO,
+    ];
     let mut all = [CallOp::INFO; OWN.len() + OPS.len()];
     let mut i = 0;
     while i < all.len() {

@@ -2,16 +2,14 @@
 
 use super::instruction::{PackedInstructionsOp, inst_of, instructions_of, op_of};
 use crate::code::InstructionBytes;
-use gradus_dialects::constraint::{I64, I64_LIST, SYMBOL_NAME, UNIT};
+use crate::parameters::FLAG;
+use gradus_dialects::constraint::{I64, I64_LIST, SYMBOL_NAME};
 use gradus_ir::{
     Attr, AttrKind, AttrText, Builder, Effects, Loc, Module, Op, OpArgs, OpDecl, OpState, Traits, Type, Violation, op,
 };
 use gradus_simulators::nna::{
     Layout, LoopOrder, Mapping, NnaInst, NnaMachine, ProductPlan, ProductProgram, Shape, encode_all,
 };
-
-/// A keyword that sets a unit attribute.
-const FLAG: AttrKind = AttrKind { text: AttrText::Flag, ..UNIT };
 
 macro_rules! words {
     ($(#[$doc:meta])* $NAME:ident: $summary:literal = $($word:literal)*) => {

@@ -8,10 +8,12 @@
 //! | `instruction.rs` | the instructions as ops, and as data |
 //! | `choice.rs` | the choices for layers as attributes |
 //! | `program.rs` | programs and calls; execution by the simulator |
+//! | `schedule.rs` | steps, and the buffers in SRAM that they stream |
 
 mod choice;
 mod instruction;
 mod program;
+pub mod schedule;
 
 pub use choice::{LayerTiles, Place, Planned};
 pub use instruction::{instruction, push};
@@ -36,6 +38,9 @@ pub const DIALECT: Dialect = Dialect {
         instruction::PackedInstructionsOp::INFO,
         ProgramOp::INFO,
         CallOp::INFO,
+        schedule::ConstantsOp::INFO,
+        schedule::TileOp::INFO,
+        schedule::StepOp::INFO,
     ],
     attrs: &[choice::TilesAttr::INFO, choice::PlannedAttr::INFO],
     ..Dialect::DEFAULT
