@@ -127,7 +127,7 @@ fn edited_splits_change_programs_or_are_refused() {
 /// Each level computes what the one before computes.
 #[test]
 fn each_step_has_the_meaning_of_the_one_before() {
-    let passes = ["--choose-layers", "--convert-layers-to-programs"];
+    let passes = ["--choose-layers", "--schedule-layers", "--place-buffers", "--convert-layers-to-programs"];
     for (source, form) in [("tests/npu/gate.mlir", "--form-layers"), ("tests/npu/groups.mlir", "--form-layers")] {
         let folder = tempfile::tempdir().expect("a folder can be made");
         let mut file = root().join(source).display().to_string();

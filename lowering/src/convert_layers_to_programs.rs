@@ -24,8 +24,8 @@ npu.program @npu0 ...
 
 # Does
 
-Decides nothing: tiles in order, their transfers, places and events follow from the choices. A choice that the machine or the network
-does not allow is an error at its layer, with the rule.
+Decides nothing: transfers and events follow from the schedule. A program without a schedule gets that of its choices, as `schedule-layers` and
+`place-buffers` write it. A choice or a step that the machine or the network does not allow is an error at its op, with the rule.
 
 # Refuses
 

@@ -9,7 +9,7 @@
 //! | `memory.rs`, `image.rs` | offsets in the memories of clusters and in DDR, prefetch |
 //! | `emit.rs`, `sync.rs` | records, and the events that order them |
 //! | `given.rs` | choices as attributes, and whether given ones are possible |
-//! | `schedule_ops.rs` | schedules as ops, and whether given ones are possible |
+//! | `schedule_ops.rs`, `schedule_check.rs` | schedules as ops, and whether given ones are possible |
 //! | `search.rs`, `compile.rs` | candidates of choices, which are compiled and timed; the fastest remains |
 
 mod choose;
@@ -23,6 +23,7 @@ mod network;
 mod read;
 mod region;
 mod schedule;
+mod schedule_check;
 mod schedule_ops;
 mod search;
 mod split;

@@ -11,7 +11,7 @@
 //! | `residency.rs` | the features that stay in SRAM, layers that take turns, offsets |
 //! | `steps.rs` | tiles in order, with what they stream |
 //! | `placement.rs`, `reservations.rs`, `slot_times.rs` | the places of what is streamed, and the times of loads |
-//! | `schedule_ops.rs` | steps as ops, and whether given ones are possible |
+//! | `schedule_ops.rs`, `schedule_check.rs` | steps as ops, and whether given ones are possible |
 //! | `emit.rs`, `extent.rs`, `order.rs` | instructions, the bytes that they access, and the tokens that order them |
 //! | `given.rs` | choices as attributes, and whether given ones are possible |
 //! | `constants.rs`, `program.rs` | the image of the constants; all of these in order |
@@ -36,6 +36,7 @@ mod reservations;
 mod residency;
 mod row_padding;
 mod scale;
+mod schedule_check;
 mod schedule_ops;
 mod shape;
 mod slot_times;

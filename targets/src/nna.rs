@@ -1,4 +1,4 @@
-//! `nna`: an engine for 3x3 convolutions and its processor. Products run on the simulator, other ops on the host by reference.
+//! `nna`: an engine for 3x3 convolutions and its processor. Products run on the simulator, other ops on the host.
 
 use crate::binaries::{MachineBinaries, PROGRAM, binaries};
 use crate::listing::{name_of, ops_of};

@@ -31,7 +31,7 @@ pub const TARGET: Target = Target {
     },
     pipeline: "builtin.module(convert-qdq-to-integer{products=true},canonicalize,saturate{target=npu floats=approx},canonicalize,\
                flatten-elementwise,canonicalize,\
-               form-layers{target=npu},choose-layers,convert-layers-to-programs,canonicalize,cse)",
+               form-layers{target=npu},choose-layers,schedule-layers,place-buffers,convert-layers-to-programs,canonicalize,cse)",
     load: Some(load),
     listing: Some(listing),
     picture: Some(picture),

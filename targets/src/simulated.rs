@@ -1,4 +1,5 @@
-//! Functions whose programs of an accelerator run on a simulator; the rest is evaluated by reference on the host.
+//! Functions whose programs of an accelerator run on a simulator; the rest runs on the host: by the kernels of the `cpu` target, if this build has
+//! them, and otherwise by reference.
 
 use crate::{Executable, OpTimes, Signature, Statistic, Stop, WITH_HOST};
 use gradus_dialects::op_cost::OpCost;
@@ -7,6 +8,7 @@ use gradus_ir::eval::{Datum, Trap};
 use gradus_ir::{Module, Op, OpArgs, Traits};
 use gradus_networks::graph;
 use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A simulated accelerator.
@@ -27,6 +29,36 @@ struct SimulatedDevice<D> {
     /// Cycles of the host.
     host: u64,
     cycles: FxHashMap<Op, u64>,
+    /// The ops that the host ran by kernels, by name.
+    by_kernel: FxHashMap<&'static str, u64>,
+    #[cfg(feature = "cpu")]
+    kernels: gradus_runtime::cpu::OpKernels,
+}
+
+impl<D: Device> SimulatedDevice<D> {
+    fn new(device: D) -> Self {
+        SimulatedDevice {
+            device,
+            host: 0,
+            cycles: FxHashMap::default(),
+            by_kernel: FxHashMap::default(),
+            #[cfg(feature = "cpu")]
+            kernels: Default::default(),
+        }
+    }
+
+    /// Runs an op of the host by a kernel, if there is one.
+    fn on_host(&mut self, args: &OpArgs<'_>, data: &[Datum]) -> Option<Result<Vec<Datum>, Trap>> {
+        self.host += host_op(args).map_or(0, |op| self.device.host(op));
+        #[cfg(feature = "cpu")]
+        let done = self.kernels.run(args, data);
+        #[cfg(not(feature = "cpu"))]
+        let done = None;
+        if done.is_some() {
+            *self.by_kernel.entry(args.info.name).or_default() += 1;
+        }
+        done
+    }
 }
 
 /// A function with programs of an accelerator.
@@ -63,14 +95,11 @@ fn host_op(args: &OpArgs<'_>) -> Option<OpCost> {
 impl<'m, D: Device + 'm> Simulated<'m, D> {
     /// Prepares a function.
     pub(crate) fn new(m: &'m Module, function: Op, device: D) -> Self {
-        let state = Arc::new(Mutex::new(SimulatedDevice { device, host: 0, cycles: FxHashMap::default() }));
+        let state = Arc::new(Mutex::new(SimulatedDevice::new(device)));
         let shared = state.clone();
         let interpreter = Interpreter::new(m).with_kernels(Box::new(move |args, data| {
             let mut state = shared.lock().unwrap_or_else(PoisonError::into_inner);
-            let Some(done) = state.device.run(args, data) else {
-                state.host += host_op(args).map_or(0, |op| state.device.host(op));
-                return None;
-            };
+            let Some(done) = state.device.run(args, data) else { return state.on_host(args, data) };
             Some(done.map(|(results, cycles)| {
                 if let Some(op) = args.op {
                     *state.cycles.entry(op).or_default() += cycles;
@@ -95,10 +124,12 @@ impl<'m, D: Device + 'm> Executable for Simulated<'m, D> {
     fn statistics(&self) -> Vec<Statistic> {
         let calls = self.calls.max(1);
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut host: Vec<(&str, u64)> = self.interpreter.declined().iter().map(|(&name, &n)| (name, n)).collect();
-        host.sort_unstable();
+        let mut host: BTreeMap<&str, u64> = BTreeMap::new();
+        for (&name, &n) in self.interpreter.declined().iter().chain(&state.by_kernel) {
+            *host.entry(name).or_default() += n;
+        }
         let host = host.into_iter().map(|(name, n)| Statistic {
-            name: format!("by reference: {name}"),
+            name: format!("on the host: {name}"),
             value: (n / calls) as f64,
             unit: "ops",
         });

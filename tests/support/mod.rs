@@ -102,8 +102,15 @@ pub fn seal(bytes: &mut [u8]) {
 pub fn lowered(tool: &Tool, m: &Module, pipeline: &str) -> Module {
     let mut m = m.clone();
     let mut pipeline = Pipeline::parse(pipeline, &tool.passes).expect("it is a pipeline");
-    let run = pipeline.run(&mut m, &RunOptions::default(), &mut Watch::new(|_| {}));
-    assert!(run.is_ok(), "{}", m.to_text(Default::default()));
+    let (mut said, ctx) = (String::new(), m.ctx.clone());
+    let mut watch = Watch::new(|event| {
+        if let PassEvent::Diagnostic(d) = event {
+            said += &d.render(&ctx);
+        }
+    });
+    let run = pipeline.run(&mut m, &RunOptions::default(), &mut watch);
+    drop(watch);
+    assert!(run.is_ok(), "{said}\n{}", m.to_text(Default::default()));
     if let Err(errors) = verify(&m) {
         panic!("{}\n{}", errors[0].render(&m.ctx), m.to_text(Default::default()));
     }

@@ -3,6 +3,9 @@
 use super::network::{ChannelSlice, ConvInfo, Edges, FeatureId, Layer, LayerId, LayerKind, Network, WindowInfo};
 use std::ops::Range;
 
+/// Largest number of parts into which a box is divided.
+const FRAGMENTS: usize = 1 << 16;
+
 /// A box: rows, columns and channels from `lo` to `hi`, exclusive. Empty if an extent is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Region {
@@ -36,6 +39,30 @@ impl Region {
     /// Whether all elements of another box are in it.
     pub fn contains(&self, other: &Region) -> bool {
         other.is_empty() || (0..3).all(|i| self.lo[i] <= other.lo[i] && other.hi[i] <= self.hi[i])
+    }
+
+    /// Whether each element is in one of some boxes. A box that these divide into more than [`FRAGMENTS`] is not.
+    pub fn is_within(&self, boxes: &[Region]) -> bool {
+        self.is_covered(boxes, &mut FRAGMENTS.clone())
+    }
+
+    fn is_covered(&self, boxes: &[Region], left: &mut usize) -> bool {
+        let Some((first, others)) = boxes.split_first().filter(|_| !self.is_empty()) else { return self.is_empty() };
+        let common = self.intersection(first);
+        if common.is_empty() {
+            return self.is_covered(others, left);
+        }
+        *left = left.saturating_sub(1);
+        if *left == 0 {
+            return false;
+        }
+        // Along each axis, the elements before and after the common ones.
+        let (mut rest, mut axes) = (*self, 0..3);
+        axes.all(|i| {
+            let [before, after] = [rest.with(i, rest.lo[i], common.lo[i]), rest.with(i, common.hi[i], rest.hi[i])];
+            rest = rest.with(i, common.lo[i], common.hi[i]);
+            before.is_covered(others, left) && after.is_covered(others, left)
+        })
     }
 
     /// The common elements.

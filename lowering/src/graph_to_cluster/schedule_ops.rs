@@ -1,9 +1,10 @@
 //! Schedules as ops, and schedules of ops: whether the network and the machine allow them.
 
 use super::memory::{Buf, BufferPlacement, Item};
-use super::network::{Layer, LayerId, Network, elem_bytes};
+use super::network::{LayerId, Network};
 use super::region::Region;
-use super::schedule::{ConstantUnit, FeatureInstance, InstanceId, Schedule, Slice, TileTask, constant_places};
+use super::schedule::{ConstantUnit, FeatureInstance, Schedule, Slice, TileTask};
+use super::schedule_check::ScheduleCheck;
 use gradus_ir::{
     Attr, Block, Builder, Context, Loc, Module, Op, OpDecl, OpState, Refusal, Signedness, Type, Value, Violation,
 };
@@ -271,8 +272,8 @@ impl ScheduleOps {
         net: &Network,
         machine: &ClusterMachine,
     ) -> Result<(Schedule, Option<BufferPlacement>), (Op, Refusal)> {
-        let check = ScheduleCheck { net, clusters: machine.clusters as usize };
         let count = self.schedule.instances.len();
+        let mut check = ScheduleCheck::new(net, machine.clusters as usize, count);
         for (i, instance) in self.schedule.instances.iter_mut().enumerate() {
             check.instance(instance).map_err(|why| (self.buffers[i], why))?;
         }
@@ -283,7 +284,7 @@ impl ScheduleOps {
             check.task(&self.schedule, task).map_err(|why| (op, why))?;
         }
         if let Some(&last) = self.tasks.last() {
-            check.results(&self.schedule).map_err(|why| (last, why))?;
+            check.results().map_err(|why| (last, why))?;
         }
         let memory = self.place(machine)?;
         Ok((self.schedule, memory))
@@ -302,8 +303,16 @@ impl ScheduleOps {
             offset,
         };
         let mut bufs: Vec<Buf> = of.zip(&offsets).map(buf).collect();
-        for (at, items) in self.reads.iter().enumerate() {
-            items.iter().for_each(|&item| bufs[index_of(item, count)].start = at);
+        for (at, &item) in
+            self.reads.iter().enumerate().flat_map(|(at, items)| items.iter().map(move |item| (at, item)))
+        {
+            let index = index_of(item, count);
+            bufs[index].start = at;
+            if let Item::Instance(i) = item
+                && at < schedule.instances[i].available
+            {
+                return Err((self.buffers[index], "a read before all of it is in DDR".into()));
+            }
         }
         let capacity = u64::from(machine.spm - machine.reserved);
         let end = |buf: &Buf| u64::from(buf.offset) + u64::from(buf.bytes);
@@ -324,145 +333,5 @@ impl ScheduleOps {
         }
         let peak = bufs.iter().map(end).max().unwrap_or(0);
         Ok(Some(BufferPlacement { bufs, reads: std::mem::take(&mut self.reads), lower_bound: 0, peak }))
-    }
-}
-
-/// The rules of schedules of a network.
-struct ScheduleCheck<'a> {
-    net: &'a Network,
-    clusters: usize,
-}
-
-impl ScheduleCheck<'_> {
-    fn boxes(&self, boxes: &[Region], extents: [u32; 3], name: &'static str) -> Result<(), Refusal> {
-        if boxes.len() != self.clusters {
-            return Err(Refusal::from("boxes of {} clusters of {}").with([boxes.len(), self.clusters]));
-        }
-        let outside = boxes.iter().any(|b| !Region::whole(extents).contains(b));
-        if outside { Err(Refusal::from(name)) } else { Ok(()) }
-    }
-
-    /// Checks the boxes of an instance, and computes its bytes.
-    fn instance(&self, instance: &mut FeatureInstance) -> Result<(), Refusal> {
-        let info = self.net.features.get(instance.root).filter(|_| self.net.root(instance.root).whole == instance.root);
-        let info = info.ok_or("a feature that the network does not have, or that is a part of another one")?;
-        self.boxes(&instance.stored, info.extents, "a stored box beyond the feature")?;
-        self.boxes(&instance.needs, info.extents, "a needed box beyond the feature")?;
-        if instance.stored.iter().zip(&instance.needs).any(|(stored, needed)| !stored.contains(needed)) {
-            return Err("a needed box that is not stored".into());
-        }
-        if instance.steps[0] > instance.steps[1] {
-            return Err("a feature that no task uses".into());
-        }
-        let most = instance.stored.iter().map(Region::len).max().unwrap_or(0) * u64::from(elem_bytes(info.elem));
-        instance.bytes = u32::try_from(most).map_err(|_| "a buffer of 2^32 bytes or more")?;
-        Ok(())
-    }
-
-    /// Checks the channels of constants, and computes their bytes.
-    fn slice(&self, slice: &mut Slice) -> Result<(), Refusal> {
-        let layer = self.net.layers.get(slice.layer).filter(|layer| layer.has_constants());
-        let layer = layer.ok_or("a layer that the network does not have, or that has no constants")?;
-        let channels = self.net.features[layer.output].extents[2];
-        let mut known = 0_u32;
-        for unit in &mut slice.units {
-            if unit.channels.end > channels
-                || unit.clusters == 0
-                || unit.clusters.checked_shr(self.clusters as u32) > Some(0)
-            {
-                return Err("channels or clusters that there are not".into());
-            }
-            if known & unit.clusters != 0 {
-                return Err("two ranges of channels for one cluster".into());
-            }
-            known |= unit.clusters;
-            unit.bytes = constant_places(layer, unit.channels.len() as u32).1;
-        }
-        match slice.units.is_empty() || slice.steps[0] > slice.steps[1] {
-            true => Err("constants that no task uses".into()),
-            false => Ok(()),
-        }
-    }
-
-    fn task(&self, schedule: &Schedule, task: &TileTask) -> Result<(), Refusal> {
-        let layer = self.net.layers.get(task.layer).ok_or("a layer that the network does not have")?;
-        let part = self.net.root(layer.output);
-        let output = &schedule.instances[task.output];
-        let whole = self.net.features[part.whole].extents;
-        self.boxes(&task.boxes, self.net.features[layer.output].extents, "a box beyond the result of the layer")?;
-        self.boxes(&task.ready, whole, "a complete box beyond the feature")?;
-        self.boxes(&task.saved, whole, "a saved box beyond the feature")?;
-        if output.root != part.whole {
-            return Err("the buffer of another feature than that of its result".into());
-        }
-        let reads: Vec<InstanceId> = [task.input].into_iter().chain(task.others.iter().copied()).collect();
-        let features: Vec<usize> = layer.reads().collect();
-        if reads.len() != features.len() {
-            return Err(Refusal::from("{} features, but the layer reads {}").with([reads.len(), features.len()]));
-        }
-        for c in 0..self.clusters {
-            let stores = output.stored[c].contains(&task.boxes[c].in_root(part));
-            if !stores || !output.stored[c].contains(&task.ready[c]) || !task.ready[c].contains(&task.saved[c]) {
-                return Err(Refusal::from("a box of cluster {} that its memory does not have").with([c]));
-            }
-            for ((id, needed), &instance) in self.net.needs(task.layer, &task.boxes[c]).zip(&reads) {
-                self.operand(&schedule.instances[instance], id, needed, c)?;
-            }
-            self.constants(schedule, task, layer, c)?;
-        }
-        Ok(())
-    }
-
-    /// Checks that a cluster has the box of a feature that it reads.
-    fn operand(&self, instance: &FeatureInstance, id: usize, needed: Region, c: usize) -> Result<(), Refusal> {
-        let part = self.net.root(id);
-        let needed = needed.in_root(part);
-        if instance.root != part.whole {
-            return Err("the buffer of another feature than the layer reads".into());
-        }
-        let held = &instance.needs[c];
-        let missing = (0..3).find(|&i| needed.lo[i] < held.lo[i] || needed.hi[i] > held.hi[i]);
-        match missing.filter(|_| !held.contains(&needed)) {
-            None => Ok(()),
-            Some(axis) => {
-                let rule = [
-                    "cluster {} reads rows {} to {}, which its buffer does not have",
-                    "cluster {} reads columns {} to {}, which its buffer does not have",
-                    "cluster {} reads channels {} to {}, which its buffer does not have",
-                ][axis];
-                Err(Refusal::from(rule).with([c, needed.lo[axis] as usize, needed.hi[axis] as usize]))
-            }
-        }
-    }
-
-    fn constants(&self, schedule: &Schedule, task: &TileTask, layer: &Layer, c: usize) -> Result<(), Refusal> {
-        let region = &task.boxes[c];
-        if region.is_empty() {
-            return Ok(());
-        }
-        let slice = task.slice.map(|slice| &schedule.slices[slice]);
-        let fits = match slice.map(|slice| (slice.layer, slice.unit(c))) {
-            None => !layer.has_constants(),
-            Some((of, unit)) => {
-                of == task.layer && unit.is_some_and(|unit| unit.channels == (region.lo[2]..region.hi[2]))
-            }
-        };
-        if fits {
-            Ok(())
-        } else {
-            Err(Refusal::from("channels of cluster {} other than those of its constants").with([c]))
-        }
-    }
-
-    /// Checks that the tasks of each layer compute its whole result.
-    fn results(&self, schedule: &Schedule) -> Result<(), Refusal> {
-        let mut computed = vec![0_u64; self.net.layers.len()];
-        schedule.steps.iter().for_each(|task| computed[task.layer] += task.boxes.iter().map(Region::len).sum::<u64>());
-        for (l, layer) in self.net.layers.iter().enumerate() {
-            if computed[l] < Region::whole(self.net.features[layer.output].extents).len() {
-                return Err(Refusal::from("tasks that compute a part of the result of layer {} only").with([l]));
-            }
-        }
-        Ok(())
     }
 }

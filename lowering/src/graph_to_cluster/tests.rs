@@ -1,11 +1,15 @@
 //! Random networks as programs, executed by the simulator and by plain loops over whole features.
 
-use super::compile::{Settings, compile_by};
+use super::compile::{Settings, compile_by, compile_schedule};
 use super::given::{choices_of, splits_of};
+use super::memory::BufferPlacement;
 use super::network::{
     ChannelSlice, ConvInfo, FeatureId, FeatureInfo, Layer, LayerKind, Network, Role, StageInfo, WindowInfo, elem_bytes,
 };
+use super::schedule::Schedule;
+use super::schedule_ops::{ScheduleOps, read, write};
 use super::search::compile;
+use gradus_ir::{Builder, Loc, Module};
 use gradus_simulators::cluster::{ClusterMachine, ClusterProgram, Elem, Record, Scale, Simulator, Stage, Tile};
 
 /// A generator of numbers (xorshift).
@@ -309,6 +313,14 @@ fn planar(extents: [u32; 3]) -> impl Iterator<Item = [u32; 3]> {
     (0..channels).flat_map(move |c| (0..rows).flat_map(move |y| (0..cols).map(move |x| [y, x, c])))
 }
 
+/// Writes a schedule as ops, and reads these.
+fn written(schedule: &Schedule, memory: Option<&BufferPlacement>) -> ScheduleOps {
+    let mut m = Module::new(gradus_machines::context());
+    let body = m.body();
+    write(&mut Builder::at_end(&mut m, body), schedule, memory, &|_| (Loc::UNKNOWN, String::new()));
+    read(&m, body).unwrap_or_else(|(_, why)| panic!("{}", String::from(why)))
+}
+
 /// Runs a network on the clusters and by plain loops. Returns whether it fits into the memories.
 fn run(net: &Network, machine: &ClusterMachine, settings: Settings, seed: u64) -> bool {
     let compiled = match compile(net, machine, settings, &mut |_| ()) {
@@ -320,8 +332,16 @@ fn run(net: &Network, machine: &ClusterMachine, settings: Settings, seed: u64) -
     };
     let (splits, reads) = splits_of(net, &compiled);
     let (choices, effort) = choices_of(net, machine, &splits, reads).unwrap_or_else(|why| panic!("{seed}: {why:?}"));
-    let again = compile_by(net, machine, settings, choices, effort).expect("its own choices are possible");
+    let again = compile_by(net, machine, settings, choices.clone(), effort).expect("its own choices are possible");
     assert!(again.program.records == compiled.program.records, "{seed}: another program by its own choices");
+    for memory in [None, Some(&compiled.memory)] {
+        let own = written(&compiled.schedule, memory).check(net, machine);
+        let own = own.unwrap_or_else(|(_, why)| panic!("{seed}: its own schedule is not possible: {why}"));
+        assert_eq!(own.1.is_some(), memory.is_some());
+        let again = compile_schedule(net, machine, settings, (choices.clone(), effort), own);
+        let again = again.expect("its own schedule is possible");
+        assert!(again.program.records == compiled.program.records, "{seed}: another program by its own schedule");
+    }
     let mut random = Random::new(seed ^ 0x55);
     let len = |id: FeatureId| net.features[id].extents.iter().product::<u32>() as usize;
     let mut values = Values { net, roots: (0..net.features.len()).map(|id| vec![f64::NAN; len(id)]).collect() };

@@ -150,6 +150,7 @@ pub fn compile_by(
 }
 
 /// What makes given choices or steps impossible.
+#[derive(Debug)]
 pub enum NotPossible {
     /// A layer, by number.
     Layer(usize, Refusal),

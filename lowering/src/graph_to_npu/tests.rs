@@ -12,6 +12,9 @@ use super::network::{
 };
 use super::program::{CompiledNetwork, compile, compile_by};
 use super::scale::round_shift;
+use super::schedule_ops::{ScheduleOps, write};
+use super::steps::Steps;
+use gradus_ir::{Builder, Loc, Module};
 use gradus_simulators::npu::{Ddr, NpuInst, NpuMachine, Simulator, Statistics};
 
 /// A generator of numbers (xorshift).
@@ -344,6 +347,14 @@ fn machine(r: &mut Random) -> NpuMachine {
     }
 }
 
+/// Writes steps as ops, and reads these.
+fn written(steps: &Steps, with_places: bool) -> ScheduleOps {
+    let mut m = Module::new(gradus_machines::context());
+    let (body, layers) = (m.body(), steps.steps.iter().map(|step| step.layer + 1).max().unwrap_or(0));
+    write(&mut Builder::at_end(&mut m, body), steps, with_places, &vec![(Loc::UNKNOWN, None); layers]);
+    ScheduleOps::read(&m, body).unwrap_or_else(|(_, why)| panic!("{}", String::from(why)))
+}
+
 #[test]
 fn random_networks_are_exact_and_free_of_hazards() {
     let count = std::env::var("NPU_NETWORKS").ok().and_then(|n| n.parse().ok()).unwrap_or(150);
@@ -358,9 +369,12 @@ fn random_networks_are_exact_and_free_of_hazards() {
                 compiled += 1;
                 check(&net, &program, &machine, &mut r).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
                 let given = residency_of(&net, &tiles_of(&net, &program.residency)).expect("they are choices of one");
-                let again = compile_by(&net, &machine, program.planned.clone(), given);
-                let again = again.unwrap_or_else(|why| panic!("seed {seed}: {why:?}"));
-                assert!(again.instructions == program.instructions, "seed {seed}: another program by its own choices");
+                let steps = [None, Some(false), Some(true)].map(|places| places.map(|p| written(&program.steps, p)));
+                for own in steps {
+                    let by = compile_by(&net, &machine, program.planned.clone(), given.clone(), own.as_ref());
+                    let by = by.unwrap_or_else(|why| panic!("seed {seed}: {why:?}"));
+                    assert!(by.instructions == program.instructions, "seed {seed}: another program by its own choices");
+                }
             }
             Err(why) => assert!(machine.sram_bytes < 512 << 10, "seed {seed}: {why}"),
         }

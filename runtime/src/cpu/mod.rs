@@ -84,7 +84,7 @@ mod table;
 mod trap;
 mod window;
 
-pub use program::CompiledFunction;
+pub use program::{CompiledFunction, OpKernels};
 pub use schedule::Usage;
 
 use crate::aligned_bytes::AlignedBytes;

@@ -22,8 +22,8 @@ pub struct CompiledFunction<M> {
     module: M,
     function: Op,
     schedules: Schedules,
-    /// For functions without a schedule: the kernels of their ops, prepared when an op first runs, and the state of the interpreter.
-    kernels: FxHashMap<Op, Option<Prepared>>,
+    /// For functions without a schedule: the kernels of their ops, and the state of the interpreter.
+    kernels: OpKernels,
     state: InterpreterState,
 }
 
@@ -63,7 +63,7 @@ impl<M: Borrow<Module>> CompiledFunction<M> {
             module,
             function,
             schedules,
-            kernels: FxHashMap::default(),
+            kernels: OpKernels::default(),
             state: InterpreterState::default(),
         }
     }
@@ -92,7 +92,7 @@ impl<M: Borrow<Module>> CompiledFunction<M> {
         }
         let callees = |callee: Op, arguments: &[Datum]| schedules.run(m, callee, arguments);
         let interpreter = Interpreter::resume(m, std::mem::take(state));
-        let kernels = |args: &OpArgs<'_>, operands: &[Datum]| by_kernel(kernels, args, operands);
+        let kernels = |args: &OpArgs<'_>, operands: &[Datum]| kernels.run(args, operands);
         let mut interpreter = interpreter.with_kernels(Box::new(kernels)).with_callees(Box::new(callees));
         let done = interpreter.call(*function, arguments);
         *state = interpreter.into_state();
@@ -132,19 +132,24 @@ impl<M: Borrow<Module>> CompiledFunction<M> {
     }
 }
 
-/// Evaluates an op by its kernel, if there is one.
-fn by_kernel(
-    kernels: &mut FxHashMap<Op, Option<Prepared>>,
-    args: &OpArgs<'_>,
-    operands: &[Datum],
-) -> Option<Result<Vec<Datum>, Trap>> {
-    let of_op = |op| {
-        let prepared = if is_interpreted(args.module, op) { None } else { prepare(args) };
-        prepared.and_then(|prepared| by_kernels(args, prepared))
-    };
-    let op = args.op?;
-    let prepared = kernels.entry(op).or_insert_with(|| of_op(op));
-    let are_tensors = operands.iter().all(|datum| datum.tensor().is_ok());
-    are_tensors.then_some(())?;
-    Some(run_on(args, &Workers::default(), prepared.as_ref()?, operands))
+/// The kernels of ops on tensors, each prepared when its op first runs.
+#[derive(Default)]
+pub struct OpKernels {
+    prepared: FxHashMap<Op, Option<Prepared>>,
+    workers: Workers,
+}
+
+impl OpKernels {
+    /// Runs an op by its kernel; `None` if it has none.
+    pub fn run(&mut self, args: &OpArgs<'_>, operands: &[Datum]) -> Option<Result<Vec<Datum>, Trap>> {
+        let of_op = |op| {
+            let prepared = if is_interpreted(args.module, op) { None } else { prepare(args) };
+            prepared.and_then(|prepared| by_kernels(args, prepared))
+        };
+        let op = args.op?;
+        let prepared = self.prepared.entry(op).or_insert_with(|| of_op(op));
+        let are_tensors = operands.iter().all(|datum| datum.tensor().is_ok());
+        are_tensors.then_some(())?;
+        Some(run_on(args, &self.workers, prepared.as_ref()?, operands))
+    }
 }
