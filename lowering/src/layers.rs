@@ -18,6 +18,7 @@ pub(crate) use levels::{OFFLOAD, is_of_network, machine_of};
 
 use crate::emit::Emitter;
 use fusion::{FormedProgram, LayerGroups};
+use gradus_ir::pass::Concern;
 use gradus_ir::symbols::free_symbol;
 use gradus_ir::{
     Attr, Block, Builder, Diagnostic, Module, Op, OpDecl, OpState, PassContext, Refusal, Type, Value, Violation,
@@ -468,7 +469,8 @@ fn open<A: Accelerator>(m: &mut Module, program: Op) -> Result<Option<OpenProgra
 /// The error of choices that are given for the layer of an op, or of a step.
 fn refused(m: &Module, (op, refusal): (Op, Refusal)) -> Diagnostic {
     if m.parent_op(op).is_some_and(|schedule| ScheduleOp::cast(m, schedule).is_some()) {
-        return Diagnostic::error(m.loc(op), format!("'{}' is not possible: {refusal}", m.name_text(op)));
+        let part = if let Concern::Attr(name) = refusal.concern { format!("{name}: ") } else { String::new() };
+        return Diagnostic::error(m.loc(op), format!("'{}' is not possible: {part}{refusal}", m.name_text(op)));
     }
     Diagnostic::error(m.loc(op), format!("the choices for '{}' are not possible: {refusal}", m.name_text(op)))
 }

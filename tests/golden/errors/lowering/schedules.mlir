@@ -259,7 +259,7 @@ func.func @rows(%x: tensor<1x8x4x4xui8>) -> tensor<1x8x4x4xui8> {
       %a = npu.tile 0 load rows 0:2 channels 0:8 at 0 slots [0] : memref<96xi8>
       %b = npu.tile 1 store rows 0:2 channels 0:8 at 1024 : memref<64xi8>
       %c = npu.constants 0 kernels 0:8 at 4096 slots [0] : memref<640xi8>
-      // expected-error@+1 {{'npu.step' is not possible: 'input', a tile without rows 0 to 3, or their channels}}
+      // expected-error@+1 {{'npu.step' is not possible: input: a tile without rows 0 to 3, or their channels}}
       npu.step 0 slot 1 rows 0:2 kernels 0:8 constants %c input %a output %b
       %d = npu.tile 0 load rows 1:4 channels 0:8 at 512 slots [0] : memref<96xi8>
       %e = npu.tile 1 store rows 2:4 channels 0:8 at 2048 : memref<64xi8>
@@ -409,7 +409,7 @@ func.func @bytes(%x: tensor<1x8x4x4xui8>) -> tensor<1x8x4x4xui8> {
 
 // -----
 
-func.func @nothing(%x: tensor<1x8x4x4xui8>) -> tensor<1x8x4x4xui8> {
+func.func @output(%x: tensor<1x8x4x4xui8>) -> tensor<1x8x4x4xui8> {
   %s = graph.constant dense<0.0625> : tensor<f32>
   %z = graph.constant dense<3> : tensor<ui8>
   %f = graph.constant dense<2> : tensor<8x8x3x3xi8>
@@ -426,8 +426,8 @@ func.func @nothing(%x: tensor<1x8x4x4xui8>) -> tensor<1x8x4x4xui8> {
       %c = npu.constants 0 kernels 0:8 at 4096 slots [0] : memref<640xi8>
       npu.step 0 slot 1 rows 0:2 kernels 0:8 constants %c input %a output %b
       %d = npu.tile 0 load rows 1:4 channels 0:8 at 512 slots [0] : memref<96xi8>
-      // expected-error@+1 {{'npu.tile' is not possible: a buffer that no step uses}}
       %e = npu.tile 1 store rows 2:4 channels 0:8 at 2048 : memref<64xi8>
+      // expected-error@+1 {{'npu.step' is not possible: output: a tile without rows 2 to 4, or their channels}}
       npu.step 0 slot 2 rows 2:4 kernels 0:8 constants %c input %d output %b
     }
     layer.yield %1 : tensor<1x8x4x4xui8>
