@@ -240,7 +240,7 @@ impl Reader<'_> {
         }
         let tile = if info.channels == channels { info.tile[1] } else { gcd(gcd(info.tile[1], channels), channel) };
         self.out.net.retile(whole, tile);
-        let part_of = Some(PartOf { whole, row, channel });
+        let part_of = Some(PartOf { row, channel, ..PartOf::all(whole) });
         let info = &self.out.net.features[whole];
         let part = FeatureInfo { height, width, channels, part_of, role: Role::Inner, ..info.clone() };
         self.out.net.features.push(part);

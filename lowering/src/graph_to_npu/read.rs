@@ -400,7 +400,7 @@ impl<'m> Reader<'m> {
             let part =
                 if is_part { id } else { self.feature([height, width, channels[i]], is_signed(m, y), Role::Inner) };
             let info = &mut self.out.net.features[part];
-            (info.part_of, info.tile[1]) = (Some(PartOf { whole, row: 0, channel: first }), block);
+            (info.part_of, info.tile[1]) = (Some(PartOf { channel: first, ..PartOf::all(whole) }), block);
             if !is_part {
                 let layer = Layer { output: part, ..self.identity(op.0, view) };
                 self.out.net.layers.push(layer);
@@ -458,7 +458,7 @@ impl<'m> Reader<'m> {
     pub fn result(&mut self, value: Value, op: Op) -> Result<(), Refusal> {
         let mut view = self.views.get(&value).ok_or(Refusal::of(value, NO_FEATURE))?.clone();
         let (id, net) = (view.feature, &self.out.net);
-        let is_read = net.layers.iter().flat_map(Layer::reads).any(|read| net.root(read).0 == id);
+        let is_read = net.layers.iter().flat_map(Layer::reads).any(|read| net.root(read) == id);
         let is_whole = !net.features.iter().any(|f| f.part_of.is_some_and(|p| p.whole == id)) || !is_read;
         let i = match net.features[id].role {
             Role::Result(i) => i,
@@ -499,8 +499,8 @@ impl<'m> Reader<'m> {
     /// The layer that writes a value, or the last one that writes a part of it.
     pub(super) fn last_layer(&self, view: &View) -> Option<usize> {
         let net = &self.out.net;
-        let root = net.root(view.feature).0;
-        net.layers.iter().rposition(|layer| net.root(layer.output).0 == root)
+        let root = net.root(view.feature);
+        net.layers.iter().rposition(|layer| net.root(layer.output) == root)
     }
 
     /// The layer that computes a value for `user` alone.
