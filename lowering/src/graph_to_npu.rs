@@ -3,6 +3,7 @@
 //! | file | contents |
 //! |---|---|
 //! | `read.rs`, `conv.rs`, `matrix.rs`, `binary.rs`, `view.rs` | ops as layers, values as views of features |
+//! | `parts.rs`, `pool.rs` | boxes of features; maxima as layers |
 //! | `network.rs`, `scale.rs` | layers and features, and factors that equal the floats of the reference |
 //! | `elementwise_layouts.rs`, `row_padding.rs` | the layouts of products of elements; padding between rows |
 //! | `host.rs` | layouts of operands and results on the host |
@@ -26,6 +27,8 @@ mod host;
 mod matrix;
 mod network;
 mod order;
+mod parts;
+mod pool;
 mod price;
 mod program;
 mod read;
