@@ -3,7 +3,7 @@
 //! | file | contents |
 //! |---|---|
 //! | `read.rs`, `conv.rs`, `matrix.rs`, `binary.rs`, `view.rs` | ops as layers, values as views of features |
-//! | `parts.rs`, `pool.rs` | boxes of features; maxima as layers |
+//! | `parts.rs`, `pool.rs`, `bands.rs` | boxes of features; maxima as layers, of large features by bands of rows |
 //! | `network.rs`, `scale.rs` | layers and features, and factors that equal the floats of the reference |
 //! | `elementwise_layouts.rs`, `row_padding.rs` | the layouts of products of elements; padding between rows |
 //! | `host.rs` | layouts of operands and results on the host |
@@ -15,6 +15,7 @@
 //! | `given.rs` | choices as attributes, and whether given ones are possible |
 //! | `constants.rs`, `program.rs` | the image of the constants; all of these in order |
 
+mod bands;
 mod binary;
 mod constants;
 mod conv;

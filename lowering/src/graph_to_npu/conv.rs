@@ -65,7 +65,9 @@ impl Reader<'_> {
         let shape = extents(m, x)?;
         let images = if shape.len() == 4 && !window.is_pointwise() { shape[0] } else { 1 };
         if images > 1 && ChannelOrder::ChannelsFirst.axes(&shape).is_none_or(|axes| axes[0] != ROWS) {
-            return Err(Refusal::of(x, "a batch of {} images of one pixel whose windows have several taps").with([images]));
+            return Err(
+                Refusal::of(x, "a batch of {} images of one pixel whose windows have several taps").with([images])
+            );
         }
         let [_, _, channels] = self.extents_of(&view);
         let (to_extents, axes) = self.ordered_extents(y, ChannelOrder::ChannelsFirst)?;

@@ -35,6 +35,20 @@ impl AxisWindow {
         [pairs, (1 + 2 * self.kernel.saturating_sub(2)) * self.count]
     }
 
+    /// The positions that a number of windows read, from the first to the last.
+    fn reach(&self, count: usize) -> usize {
+        (count - 1) * self.stride + (self.kernel - 1) * self.dilation + 1
+    }
+
+    /// Some of the windows on an axis of an extent, and the range that they read, on which they are.
+    fn band(&self, first: usize, count: usize, extent: usize) -> (AxisWindow, std::ops::Range<usize>) {
+        let count = count.min(self.count - first);
+        let begin = (first * self.stride) as isize - self.pad as isize;
+        let start = begin.max(0) as usize;
+        let end = (begin + self.reach(count) as isize).clamp(start as isize + 1, extent as isize) as usize;
+        (AxisWindow { pad: begin.min(0).unsigned_abs(), count, ..*self }, start..end)
+    }
+
     /// The least of both.
     fn least(&self, extent: usize) -> usize {
         let [doubling, one_by_one] = self.elements(extent);
@@ -65,24 +79,62 @@ impl Reader<'_> {
         let (x, y) = (m.operands(op)[0], m.result(op, 0));
         (m.num_results(op) == 1).then_some(()).ok_or("indices of maxima")?;
         let view = self.ordered(x, ChannelOrder::ChannelsFirst)?;
-        let (to, axes) = self.ordered_extents(y, ChannelOrder::ChannelsFirst)?;
+        let (_, axes) = self.ordered_extents(y, ChannelOrder::ChannelsFirst)?;
         let windows = self.windows(op, x, y)?;
         let shape = extents(m, x)?;
         let images = if shape.len() == 4 { shape[0] } else { 1 };
         let [height, width, channels] = self.extents_of(&view);
-        let mut results = Vec::with_capacity(images);
+        let rows = self.rows_of_band(view.feature, &windows[ROWS], images);
+        let writers = match rows {
+            Some(_) if images == 1 => self.take_writers(x, op),
+            _ => None,
+        };
+        let mut results = Vec::new();
         for image in 0..images {
             let part = PartOf { row: image * (height / images), ..PartOf::all(view.feature) };
             let input = self.boxed(part, [height / images, width, channels]);
-            let columns_first = windows[COLUMNS].least(width) * height / images + windows[ROWS].least(height / images) * to[1];
-            let rows_first = windows[ROWS].least(height / images) * width + windows[COLUMNS].least(width) * to[0] / images;
-            let order = if rows_first <= columns_first { [ROWS, COLUMNS] } else { [COLUMNS, ROWS] };
-            let result = order.into_iter().fold(input, |x, axis| self.maxima(op, x, axis, windows[axis]));
-            results.push(if result == input { self.copied(op, result) } else { result });
+            let Some(rows) = rows else {
+                results.push(self.pooled(op, input, windows));
+                continue;
+            };
+            for first in (0..windows[ROWS].count).step_by(rows) {
+                let (of_band, read) = windows[ROWS].band(first, rows, height / images);
+                let band = match &writers {
+                    Some(writers) => self.band(writers, view.feature, read),
+                    None => {
+                        let line = Line { feature: input, axis: ROWS, first: 0 };
+                        let some = self.rows_or_columns(line, read.start, 1, read.len());
+                        self.copied(op, some)
+                    }
+                };
+                results.push(self.pooled(op, band, [of_band, windows[COLUMNS]]));
+            }
         }
         let feature = self.joined_rows(&results, is_signed(m, y));
         self.views.insert(y, View { feature, axes });
         Ok(())
+    }
+
+    /// The rows of the result of a band, if an image is too large to be in SRAM beside the maxima of its rows.
+    fn rows_of_band(&self, x: FeatureId, window: &AxisWindow, images: usize) -> Option<usize> {
+        let (info, most) = (&self.out.net.features[x], self.setting.machine.sram_bytes as usize / 2);
+        let fits = |rows: usize| 2 * window.reach(rows) * info.row() <= most;
+        let height = info.height / images;
+        let is_large = height * info.row() > most && window.count > 1;
+        let all_read = (window.count - 1) * window.stride < height + window.pad;
+        (is_large && all_read).then(|| (1..window.count).rev().find(|&rows| fits(rows)).unwrap_or(1))
+    }
+
+    /// The maxima of windows of a feature, as a feature that one layer writes.
+    fn pooled(&mut self, op: Op, x: FeatureId, windows: [AxisWindow; 2]) -> FeatureId {
+        let extents = [ROWS, COLUMNS].map(|axis| self.extent(x, axis));
+        let cost = |first: usize, second: usize| {
+            windows[first].least(extents[first]) * extents[second]
+                + windows[second].least(extents[second]) * windows[first].count
+        };
+        let order = if cost(ROWS, COLUMNS) <= cost(COLUMNS, ROWS) { [ROWS, COLUMNS] } else { [COLUMNS, ROWS] };
+        let result = order.into_iter().fold(x, |x, axis| self.maxima(op, x, axis, windows[axis]));
+        if result == x { self.copied(op, x) } else { result }
     }
 
     /// The windows of a pool along rows and columns.
@@ -168,7 +220,8 @@ impl Reader<'_> {
         if let Some(layer) = self.out.net.layers.last_mut() {
             layer.sum = Some(sum_of(layer, other, -1));
         }
-        let most = self.taps(op, Line { feature: difference, first: 0, ..line }, Positions { first: 0, step: 1, ..at }, None);
+        let most =
+            self.taps(op, Line { feature: difference, first: 0, ..line }, Positions { first: 0, step: 1, ..at }, None);
         if let Some(layer) = self.out.net.layers.last_mut() {
             layer.sum = Some(sum_of(layer, other, 1));
         }
@@ -192,13 +245,7 @@ impl Reader<'_> {
     }
 
     /// Adds a layer of one tap, or of two at a distance and with a summand.
-    fn taps(
-        &mut self,
-        op: Op,
-        line: Line,
-        at: Positions,
-        two: Option<(usize, [i8; 2], FeatureId)>,
-    ) -> FeatureId {
+    fn taps(&mut self, op: Op, line: Line, at: Positions, two: Option<(usize, [i8; 2], FeatureId)>) -> FeatureId {
         let (extent, first) = (self.extent(line.feature, line.axis), at.first - line.first);
         // Positions behind the end are padding: the input keeps an element.
         let begin = usize::try_from(first).unwrap_or(0).min(extent - 1);

@@ -175,6 +175,11 @@ impl<'m> Reader<'m> {
         fusion.choices(op).iter().filter_map(|&attr| npu::LayerTiles::from_attr(&m.ctx, attr))
     }
 
+    /// Whether two ops may be one layer.
+    pub(super) fn may_fuse(&self, op: Op, other: Op) -> bool {
+        self.fusion.may_fuse(op, other)
+    }
+
     /// Whether an op is one of the program.
     pub(super) fn holds(&self, op: Op) -> bool {
         self.ops.contains(&op)
