@@ -7,7 +7,7 @@
 //! | `split.rs`, `choose.rs` | divisions of a layer among clusters, and their choice by cost |
 //! | `schedule.rs`, `fit.rs` | steps, tiles, features in memories; features that go to DDR |
 //! | `memory.rs`, `image.rs` | offsets in the memories of clusters and in DDR, prefetch |
-//! | `emit.rs`, `sync.rs` | records, and the events that order them |
+//! | `emit.rs`, `upsample.rs`, `sync.rs` | records, and the events that order them |
 //! | `given.rs` | choices as attributes, and whether given ones are possible |
 //! | `search.rs`, `compile.rs` | candidates of choices, which are compiled and timed; the fastest remains |
 
@@ -27,6 +27,7 @@ mod split;
 mod sync;
 #[cfg(test)]
 mod tests;
+mod upsample;
 
 use crate::emit::Emitter;
 use crate::layers::{

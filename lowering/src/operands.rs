@@ -1,7 +1,7 @@
 //! Operands as lowerings require them: constants, extents and quantizations, or the reason why they are not.
 
 use gradus_ir::{DType, Module, Op, OpDecl, Refusal, Tensor, Value};
-use gradus_networks::graph::{ConvIntegerOp, MatMulIntegerOp, QLinearConvOp, QLinearMatMulOp};
+use gradus_networks::graph::{ConvIntegerOp, MatMulIntegerOp, QLinearConvOp, QLinearMatMulOp, ResizeOp, resampling};
 use gradus_reference_kernels::shape::Window;
 
 /// The operands of a contraction of integers: a convolution or a matrix product.
@@ -82,6 +82,20 @@ pub(crate) fn window_of_image(window: &Window, most: usize) -> Result<[[usize; 2
     };
     let [kernel, strides, dilations, pads, _] = all;
     Ok([two(kernel, 1)?, two(strides, 1)?, two(dilations, 1)?, two(pads, 0)?])
+}
+
+/// Returns the axes that a resampling changes, each with the index of the only source of each of its indices.
+pub(crate) fn nearest_sources(m: &Module, op: ResizeOp) -> Result<Vec<(usize, Vec<usize>)>, Refusal> {
+    let (sampled, _) = m.args(op.0).and_then(|args| resampling(&args)).ok_or("sizes that are not constant")?;
+    let single = |source: &Option<Vec<(usize, f64)>>| match source.as_deref() {
+        Some(&[(at, weight)]) if weight == 1.0 => Some(at),
+        _ => None,
+    };
+    let of_axis = |(axis, sources): &(usize, Vec<_>)| {
+        let sources = sources.iter().map(single).collect::<Option<Vec<usize>>>();
+        Ok((*axis, sources.ok_or("elements between those of the operand, or outside of it")?))
+    };
+    sampled.axes.iter().map(of_axis).collect()
 }
 
 /// Returns the elements of a constant.

@@ -4,10 +4,9 @@
 use super::network::{FeatureId, FeatureInfo, Layer, PartOf, Role, Weights, gcd};
 use super::read::{NO_AXIS, OTHER_AXES, Reader, check_extents, extents, is_signed};
 use super::view::{CHANNELS, COLUMNS, ChannelOrder, Digit, ROWS, View};
-use crate::operands::integers;
+use crate::operands::{integers, nearest_sources};
 use gradus_ir::{Op, OpDecl, Refusal, Value};
-use gradus_networks::graph::{ConcatOp, PadOp, ResizeOp, SliceOp, resampling};
-use gradus_reference_kernels::ResizeMode;
+use gradus_networks::graph::{ConcatOp, PadOp, ResizeOp, SliceOp};
 
 /// The rule of ops that take a part of an axis which is itself a part of one of a feature.
 const PART_OF_AXIS: &str = "an axis that is a part of the rows, columns or channels of its feature";
@@ -262,8 +261,7 @@ impl Reader<'_> {
     pub(super) fn resize(&mut self, op: ResizeOp) -> Result<(), Refusal> {
         let m = self.m;
         let (x, y) = (op.x(m), m.result(op.0, 0));
-        let (sampled, mode) = m.args(op.0).and_then(|args| resampling(&args)).ok_or("sizes that are not constant")?;
-        (mode == ResizeMode::Nearest).then_some(()).ok_or(Refusal::of_attr("mode", "elements between those of x"))?;
+        let sampled = nearest_sources(m, op)?;
         let view = self.ordered(x, ChannelOrder::ChannelsFirst)?;
         let (to, axes) = self.ordered_extents(y, ChannelOrder::ChannelsFirst)?;
         let (shape, from) = (extents(m, x)?, self.extents_of(&view));
@@ -272,15 +270,8 @@ impl Reader<'_> {
         }
         let mut runs = [vec![Run::all(from[0])], vec![Run::all(from[1])]];
         let of_axes = ChannelOrder::ChannelsFirst.axes(&shape).ok_or(OTHER_AXES)?;
-        for (axis, sources) in &sampled.axes {
-            let of = of_axes[*axis];
-            let runs = runs.get_mut(of).ok_or("other channels than those of x")?;
-            let single = |source: &Option<Vec<(usize, f64)>>| match source.as_deref() {
-                Some(&[(at, weight)]) if weight == 1.0 => Some(at),
-                _ => None,
-            };
-            let sources = sources.iter().map(single).collect::<Option<Vec<_>>>().ok_or("elements outside of x")?;
-            *runs = Run::of(&sources);
+        for (axis, sources) in sampled {
+            *runs.get_mut(of_axes[axis]).ok_or("other channels than those of x")? = Run::of(&sources);
         }
         let signed = is_signed(m, y);
         let whole = self.feature(to, signed, Role::Inner);

@@ -1,15 +1,16 @@
-//! Ops that commute with dequantization: they move elements, or select the largest.
+//! Ops that commute with dequantization: they move elements, or select the largest or the nearest.
 
 use super::quantization::{Quantization, Quantized};
 use crate::emit::Emitter;
+use crate::operands::nearest_sources;
 use gradus_ir::{Builder, Module, Op, OpDecl, OpInfo, OpState, Value};
 use gradus_networks::graph::{
-    self, DequantizeLinearOp, ExpandOp, FlattenOp, GlobalMaxPoolOp, IdentityOp, MaxPoolOp, ReshapeOp, SliceOp, SplitOp,
-    SqueezeOp, TransposeOp, UnsqueezeOp,
+    self, DequantizeLinearOp, ExpandOp, FlattenOp, GlobalMaxPoolOp, IdentityOp, MaxPoolOp, ReshapeOp, ResizeOp,
+    SliceOp, SplitOp, SqueezeOp, TransposeOp, UnsqueezeOp,
 };
 
 /// The ops with one result, each of which reads elements of its first operand only.
-const MOVES: [&OpInfo; 10] = [
+const MOVES: [&OpInfo; 11] = [
     ReshapeOp::INFO,
     FlattenOp::INFO,
     SqueezeOp::INFO,
@@ -20,6 +21,7 @@ const MOVES: [&OpInfo; 10] = [
     IdentityOp::INFO,
     MaxPoolOp::INFO,
     GlobalMaxPoolOp::INFO,
+    ResizeOp::INFO,
 ];
 
 /// An op that is computed on integers and dequantized after it.
@@ -32,7 +34,8 @@ impl Moved {
     /// Returns the integers that an op reads, if it may be computed on them.
     pub(super) fn of(m: &Module, op: Op) -> Option<Moved> {
         let is_known = m.num_results(op) == 1 && m.is_one_of(op, &MOVES) || SplitOp::cast(m, op).is_some();
-        if !is_known || has_empty_windows(m, op) {
+        let is_computed = ResizeOp::cast(m, op).is_some_and(|resize| nearest_sources(m, resize).is_err());
+        if !is_known || is_computed || has_empty_windows(m, op) {
             return None;
         }
         let Quantized { x, q } = Quantized::per_tensor(m, *m.operands(op).first()?).ok()?;

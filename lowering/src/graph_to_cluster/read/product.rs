@@ -2,10 +2,13 @@
 
 use super::super::network::{ConvInfo, Layer, LayerKind, StageInfo, WindowInfo};
 use super::{NOT_DECLARED, OTHER_ELEMENTS, Reader, feature_type, float};
-use crate::operands::{common_zero_point, constant, requantization, taps_before_depth, window_of_image};
+use crate::operands::{
+    common_zero_point, constant, nearest_sources, requantization, taps_before_depth, window_of_image,
+};
 use gradus_ir::{DType, Op, OpDecl, Refusal, Tensor, Value};
 use gradus_networks::graph::{
-    AveragePoolOp, ConvOp, GemmOp, GlobalMaxPoolOp, MaxPoolOp, QLinearConvOp, SoftmaxOp, convolution, pool_window,
+    AveragePoolOp, ConvOp, GemmOp, GlobalMaxPoolOp, MaxPoolOp, QLinearConvOp, ResizeOp, SoftmaxOp, convolution,
+    pool_window,
 };
 use gradus_reference_kernels::shape::Window;
 use gradus_simulators::cluster::{Elem, Stage};
@@ -198,6 +201,38 @@ impl Reader<'_> {
             false => 0,
         };
         self.add_layer(op, x, LayerKind::Pool { window, is_max, divisor }, Vec::new())
+    }
+
+    /// Reads a resampling each of whose elements is one of the operand, by integer factors.
+    pub(super) fn resize(&mut self, op: ResizeOp) -> Result<(), Refusal> {
+        let m = self.m;
+        let x = op.x(m);
+        let (rank, mut factors, mut strides) = (m.ctx.shape(m.value_type(x)).map_or(0, <[i64]>::len), [1; 2], [1; 2]);
+        for (axis, sources) in nearest_sources(m, op)? {
+            let axis = (axis + 2).checked_sub(rank).filter(|_| axis > 1 && rank < 5);
+            let axis = axis.ok_or("a resampling of other axes than rows and columns")?;
+            let is_up = |&f: &usize| sources.iter().enumerate().all(|(i, &from)| from == i / f);
+            let is_down = |&f: &usize| sources.iter().enumerate().all(|(i, &from)| from == i * f);
+            let found = (1..=sources.len()).find(is_up).filter(|f| sources.len().is_multiple_of(*f));
+            match (found, sources.get(1).filter(|f| is_down(f))) {
+                (_, Some(&stride)) => strides[axis] = stride as u32,
+                (Some(factor), None) => factors[axis] = factor as u32,
+                (None, None) => return Err("a resampling by a factor that is not integer".into()),
+            }
+        }
+        let y = m.result(op.0, 0);
+        let ([rows, cols, _], [to_rows, to_cols, _]) = (feature_type(m, x)?.0, feature_type(m, y)?.0);
+        let is_all = [(rows, to_rows, 0), (cols, to_cols, 1)]
+            .into_iter()
+            .all(|(from, to, axis)| factors[axis] == 1 || to == from * factors[axis]);
+        is_all.then_some(()).ok_or("a resampling of a part of the operand")?;
+        let window = WindowInfo { kernel: [1, 1], stride: strides, ..POINT };
+        let kind = match (factors, strides) {
+            (_, [1, 1]) => LayerKind::Upsample { factors },
+            ([1, 1], _) => LayerKind::Pool { window, is_max: true, divisor: 0 },
+            _ => return Err("a resampling to more rows and fewer columns, or the reverse".into()),
+        };
+        self.add_layer(op.0, x, kind, Vec::new())
     }
 
     /// Reads a softmax or a normalization across channels.
