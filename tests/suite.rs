@@ -15,6 +15,7 @@ mod generated;
 mod inspect;
 mod invariants;
 mod layers;
+mod machine_forms;
 mod meaning;
 mod mlir_opt_bugs;
 mod nna;

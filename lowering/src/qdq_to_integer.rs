@@ -22,7 +22,7 @@ use gradus_ir::pass::{FloatChange, OptionKind, PassOption, Rewrites};
 use gradus_ir::{Builder, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Refusal, Value};
 use gradus_networks::graph::{
     AddOp, AveragePoolOp, ClipOp, ConcatOp, ConvOp, GemmOp, GlobalAveragePoolOp, MatMulOp, MulOp, QuantizeLinearOp,
-    ReluOp, SumOp,
+    ReduceMeanOp, ReluOp, SumOp,
 };
 use quantization::Quantization;
 use table::Lookup;
@@ -48,15 +48,16 @@ pub const INFO: PassInfo = PassInfo {
 Replaces an op between `graph.dequantize_linear` and `graph.quantize_linear` with constant scales and zero points:
 
 - `graph.conv` and `graph.gemm` with constant weights, per tensor or per output channel, become `graph.qlinear_conv`, with the bias in
-  i32; `graph.matmul` by a constant, or with `products` by any tensor, becomes `graph.qlinear_matmul`. `graph.average_pool` and `graph.global_average_pool` become depthwise convolutions
-  with weights 1 and scale 1 / count.
+  i32; `graph.matmul` by a constant, or with `products` by any tensor, becomes `graph.qlinear_matmul`. `graph.average_pool`, `graph.global_average_pool` and a
+  `graph.reduce_mean` of rows and columns become depthwise convolutions with weights 1 and scale 1 / count.
 - `graph.add`, `graph.sum` of two tensors and `graph.mul` become `graph.qlinear_add` and `graph.qlinear_mul`; a `graph.concat` joins the
   integers, requantized by tables where parameters differ.
 - Elementwise functions of one quantized tensor, such as `graph.sigmoid`, and `graph.batch_normalization` become `graph.table`, with a
   table for all channels or one each. Requantization to the same parameters disappears.
 - A table of a table, and a sum or product of functions of one tensor, as of GELU, become one table.
 - `graph.relu` and `graph.clip` before the quantization become a table too, or nothing if the range of the integers is the clamp.
-- `graph.max_pool` and ops that move elements are computed on integers, before the dequantization.
+- `graph.max_pool`, `graph.resize` to the nearest elements, `graph.pad` by a constant, and ops that move elements are computed on integers,
+  before the dequantization.
 
 Products, means and sums of products are exact in integers and rounded once, half to even. The floats are rounded at each operation, so
 an element may differ by one step where its value is halfway between two. All other results are equal.
@@ -201,7 +202,7 @@ impl Integer {
 }
 
 /// The ops that have an integer form beside functions, which become tables.
-const KINDS: [&OpInfo; 9] = [
+const KINDS: [&OpInfo; 10] = [
     AddOp::INFO,
     AveragePoolOp::INFO,
     ConcatOp::INFO,
@@ -210,6 +211,7 @@ const KINDS: [&OpInfo; 9] = [
     GlobalAveragePoolOp::INFO,
     MatMulOp::INFO,
     MulOp::INFO,
+    ReduceMeanOp::INFO,
     SumOp::INFO,
 ];
 

@@ -4,7 +4,7 @@
 use super::network::{FeatureId, FeatureInfo, Layer, PartOf, Role, Weights, gcd};
 use super::read::{NO_AXIS, OTHER_AXES, Reader, check_extents, extents, is_signed};
 use super::view::{CHANNELS, COLUMNS, ChannelOrder, Digit, ROWS, View};
-use crate::operands::{integers, nearest_sources};
+use crate::operands::{constant_padding, integers, nearest_sources};
 use gradus_ir::{Op, OpDecl, Refusal, Value};
 use gradus_networks::graph::{ConcatOp, PadOp, ResizeOp, SliceOp};
 
@@ -228,33 +228,26 @@ impl Reader<'_> {
     pub(super) fn pad(&mut self, op: PadOp) -> Result<(), Refusal> {
         let m = self.m;
         let (x, y) = (op.x(m), m.result(op.0, 0));
-        let mode = m.args(op.0).and_then(|args| args.attr("mode")).and_then(|mode| m.ctx.as_str(mode));
-        (mode == Some("constant")).then_some(()).ok_or(Refusal::of_attr("mode", "padding that is not constant"))?;
         let value = match op.constant_value(m) {
             Some(value) => integers(m, value)?.first().copied().ok_or(Refusal::of(value, "no number"))? as i16,
             None => 0,
         };
-        let (view, shape) = (self.view_of(x, None)?, extents(m, x)?);
-        let to = extents(m, y)?;
-        let pads = integers(m, op.pads(m))?;
-        let axes = match op.axes(m) {
-            Some(axes) => integers(m, axes)?.iter().map(|axis| axis.rem_euclid(shape.len() as i64) as usize).collect(),
-            None => (0..shape.len()).collect::<Vec<_>>(),
-        };
-        let (mut extents, mut pad, mut of_result) = (self.extents_of(&view), [0; 2], view.axes.clone());
-        for (i, &axis) in axes.iter().enumerate().filter(|&(_, &axis)| to[axis] != shape[axis]) {
-            let orders = [ChannelOrder::ChannelsFirst, ChannelOrder::ChannelsLast].into_iter();
-            let natural = orders.filter(|order| order.of(&shape).is_some_and(|(_, axes)| axes == view.axes));
-            let natural = natural.filter_map(|order| order.axes(&shape)?.get(axis).copied()).next();
-            let of = natural.filter(|&of| of != CHANNELS && extents[of] == shape[axis]).ok_or(PART_OF_AXIS)?;
-            pad[of] = usize::try_from(pads[i]).map_err(|_| Refusal::of(op.pads(m), "negative padding"))?;
-            let after = pads.get(axes.len() + i).copied().unwrap_or(0);
-            usize::try_from(after).map_err(|_| Refusal::of(op.pads(m), "negative padding"))?;
-            extents[of] = to[axis];
-            of_result[axis] = OuterAxis { axis: of, stride: 1 }.digits(to[axis]);
+        let (pads, view, shape) = (constant_padding(m, op)?, self.view_of(x, None)?, extents(m, x)?);
+        let orders = [ChannelOrder::ChannelsFirst, ChannelOrder::ChannelsLast];
+        let order = orders.iter().find(|order| order.of(&shape).is_some_and(|(_, axes)| axes == view.axes));
+        let order = order.and_then(|order| order.axes(&shape)).ok_or(OTHER_AXES)?;
+        let (mut extents, mut pad, mut axes) = (self.extents_of(&view), [0; 2], view.axes.clone());
+        for (axis, &[before, after]) in pads.iter().enumerate().filter(|(_, pads)| **pads != [0; 2]) {
+            let of = order[axis];
+            if of == CHANNELS || extents[of] != shape[axis] {
+                return Err(Refusal::of(op.pads(m), "padding of other axes than rows and columns"));
+            }
+            pad[of] = before;
+            extents[of] += before + after;
+            axes[axis] = OuterAxis { axis: of, stride: 1 }.digits(extents[of]);
         }
         let layer = Layer { zeros: [value, 0], zero: value, pad, ..self.identity(op.0, &view) };
-        self.add(layer, y, extents, of_result)
+        self.add(layer, y, extents, axes)
     }
 
     /// A resampling each of whose elements is one of the operand: interleaved copies.

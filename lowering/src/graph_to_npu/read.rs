@@ -428,7 +428,10 @@ impl<'m> Reader<'m> {
         let mut view = self.views.get(&value).ok_or(Refusal::of(value, NO_FEATURE))?.clone();
         let (id, net) = (view.feature, &self.out.net);
         let is_read = net.layers.iter().flat_map(Layer::reads).any(|read| net.root(read) == id);
-        let is_whole = !net.features.iter().any(|f| f.part_of.is_some_and(|p| p.whole == id)) || !is_read;
+        let mut parts = net.features.iter().filter(|f| f.part_of.is_some_and(|p| p.whole == id));
+        // In DDR columns apart from each other are slow.
+        let is_whole =
+            !is_read && parts.clone().all(|part| part.width == net.features[id].width) || parts.next().is_none();
         let i = match net.features[id].role {
             Role::Result(i) => i,
             Role::Inner if net.features[id].part_of.is_none() && is_whole => self.out.results.len(),

@@ -2,8 +2,9 @@
 
 use super::quantization::{Quantization, Quantized, is_f32};
 use crate::emit::Emitter;
+use crate::operands::is_mean_of_images;
 use gradus_ir::{Attr, DType, Module, Op, OpArgs, OpDecl, Refusal, Tensor, Type, Value};
-use gradus_networks::graph::{ConvOp, GemmOp, GlobalAveragePoolOp, MatMulOp, QLinearConvOp, QLinearMatMulOp};
+use gradus_networks::graph::{ConvOp, GemmOp, MatMulOp, QLinearConvOp, QLinearMatMulOp, ReduceMeanOp};
 
 /// Largest magnitude of a product of two differences of bytes.
 const MAX_PRODUCT: i64 = 255 * 255;
@@ -52,11 +53,13 @@ impl Convolution {
         if let Some(bias) = &self.bias {
             operands.push(e.constant(bias, Type::I32)?);
         }
-        if self.reshaped.is_none() {
+        let (rank, extents) = (tensor.rank(), e.m().ctx.shape(ty)?.to_vec());
+        if extents.len() == rank {
             return e.typed(QLinearConvOp::INFO.name, &operands, &self.attrs, ty);
         }
-        let extents = e.m().ctx.shape(ty)?.to_vec();
-        let image = e.m().ctx.tensor_type(&[&extents[..], &[1]].concat(), self.to.elem);
+        let mut image = extents.clone();
+        image.resize(rank, 1);
+        let image = e.m().ctx.tensor_type(&image, self.to.elem);
         let y = e.typed(QLinearConvOp::INFO.name, &operands, &self.attrs, image)?;
         e.reshape(y, &extents)
     }
@@ -122,8 +125,11 @@ fn gemm(m: &Module, gemm: GemmOp, args: &OpArgs<'_>, to: &Quantization) -> Resul
 fn mean(m: &Module, op: Op, args: &OpArgs<'_>, to: &Quantization) -> Result<Convolution, Refusal> {
     let value = m.operands(op)[0];
     let unknown = Refusal::of(value, "an unknown extent");
+    if ReduceMeanOp::cast(m, op).is_some() && !is_mean_of_images(m, op) {
+        return Err("a mean of other axes than rows and columns".into());
+    }
     let Some(&[_, channels, ref image @ ..]) = m.ctx.shape(m.value_type(value)) else { return Err(unknown) };
-    let (kernel, attrs): (Vec<i64>, Vec<_>) = if GlobalAveragePoolOp::cast(m, op).is_some() {
+    let (kernel, attrs): (Vec<i64>, Vec<_>) = if is_mean_of_images(m, op) {
         (image.to_vec(), vec![])
     } else {
         let is_padded = args.ints("pads").unwrap_or_default().iter().any(|&pad| pad != 0);
