@@ -61,9 +61,10 @@ cluster.program @cluster0 ...
 
 # Does
 
-Convolutions, products with constant matrices, pools, normalizations and elementwise ops of one image become layers of a program; an op
-of the host between them begins another program. Elementwise ops are stages of the layer before them: activations, batch normalizations,
-residual sums, requantization. Padding is part of a convolution's window. Producers write their part of a concatenation, consumers read
+Convolutions, products with constant matrices, pools, means of images, resampling to the nearest elements by integer factors,
+normalizations and elementwise ops of one image become layers of a program; an op of the host between them begins another program. Elementwise ops are stages of the layer before them: activations, batch normalizations,
+residual sums, requantization. Padding is part of a convolution's window; without one after
+it, it is a convolution of each channel by 1. Producers write their part of a concatenation, consumers read
 their slice, and the producers of shuffled channels write them at their distance, so that nothing is copied.
 
 Each layer is divided among all clusters, or fewer: by rows, columns, channels, or by two of them, so that the estimated cycles of the slowest

@@ -69,6 +69,9 @@ impl Reader<'_> {
         let parts: Vec<Value> = m.operands(op.0).to_vec();
         let views = parts.iter().map(|&v| self.view_of(v, None)).collect::<Result<Vec<_>, _>>()?;
         let counts = parts.iter().map(|&v| Ok(extents(m, v)?[axis])).collect::<Result<Vec<_>, Refusal>>()?;
+        if let Some(inner) = interleaved_axis(&views, &counts, axis) {
+            return self.interleave(op, &views, (axis, inner));
+        }
         let outer = self.joined_axis(&parts, &views, &counts, axis)?;
         let mut all = self.extents_of(&views[0]);
         all[outer.axis] = shape[axis] * outer.stride;
@@ -81,22 +84,55 @@ impl Reader<'_> {
         let block = blocks.fold(self.setting.machine.depth as usize, gcd);
         let mut first = 0;
         for (i, view) in views.iter().enumerate() {
-            let id = view.feature;
-            let is_part =
-                self.may_be_part(id, parts[i], op.0) && views.iter().filter(|other| other.feature == id).count() == 1;
-            let part = if is_part { id } else { self.feature(self.extents_of(view), is_signed(m, y), Role::Inner) };
             let mut place = PartOf::all(whole);
             *[&mut place.row, &mut place.column, &mut place.channel][outer.axis] = first;
-            self.out.net.features[part].part_of = Some(place);
-            if !is_part {
-                let layer = Layer { output: part, ..self.identity(op.0, view) };
-                self.out.net.layers.push(layer);
-            }
+            let is_only = views.iter().filter(|other| other.feature == view.feature).count() == 1;
+            self.write_part(op.0, (parts[i], view), place, is_only);
             first += counts[i] * outer.stride;
         }
         self.out.net.retile(whole, block);
         let mut axes = views[0].axes.clone();
         axes[axis] = outer.digits(shape[axis]);
+        self.views.insert(y, View { feature: whole, axes });
+        Ok(())
+    }
+
+    /// Makes the layer that computes a value write a box of another feature, or adds one that copies it there.
+    fn write_part(&mut self, op: Op, (value, view): (Value, &View), place: PartOf, is_only: bool) {
+        if is_only && self.may_be_part(view.feature, value, op) {
+            self.out.net.features[view.feature].part_of = Some(place);
+            return;
+        }
+        let part = self.feature(self.extents_of(view), self.out.net.features[place.whole].signed, Role::Inner);
+        self.out.net.features[part].part_of = Some(place);
+        let layer = Layer { output: part, ..self.identity(op, view) };
+        self.out.net.layers.push(layer);
+    }
+
+    /// Joins features along a new axis of a tensor, which follows one of the rows or columns: these are at a distance in the result.
+    fn interleave(&mut self, op: ConcatOp, views: &[View], (axis, inner): (usize, usize)) -> Result<(), Refusal> {
+        let (m, y) = (self.m, self.m.result(op.0, 0));
+        let (count, mut all) = (views.len(), self.extents_of(&views[0]));
+        all[inner] *= count;
+        check_extents(y, all)?;
+        for (view, &value) in views.iter().zip(m.operands(op.0)) {
+            let is_same = view.axes == views[0].axes && self.extents_of(view) == self.extents_of(&views[0]);
+            is_same.then_some(()).ok_or(Refusal::of(value, OTHER_AXES))?;
+        }
+        let whole = self.feature(all, is_signed(m, y), Role::Inner);
+        for (i, (view, &value)) in views.iter().zip(m.operands(op.0)).enumerate() {
+            let mut place = PartOf::all(whole);
+            *[&mut place.row, &mut place.column][inner] = i;
+            place.step[inner] = count;
+            let is_only = views.iter().filter(|other| other.feature == view.feature).count() == 1;
+            self.write_part(op.0, (value, view), place, is_only);
+        }
+        let blocks = views.iter().map(|view| self.out.net.features[view.feature].tile[1]);
+        let block = blocks.fold(self.setting.machine.depth as usize, gcd);
+        self.out.net.retile(whole, block);
+        let mut axes = views[0].axes.clone();
+        axes.iter_mut().flatten().filter(|digit| digit.axis == inner).for_each(|digit| digit.stride *= count);
+        axes[axis] = vec![Digit { axis: inner, extent: count, stride: 1 }];
         self.views.insert(y, View { feature: whole, axes });
         Ok(())
     }
@@ -282,6 +318,13 @@ impl Reader<'_> {
         self.views.insert(y, View { feature: whole, axes });
         Ok(())
     }
+}
+
+/// The rows or columns that an axis of extent 1 follows in tensors of more axes than images have.
+fn interleaved_axis(views: &[View], counts: &[usize], axis: usize) -> Option<usize> {
+    let first = views.first().filter(|view| view.axes.len() > 4 && counts.iter().all(|&count| count == 1))?;
+    let before = first.axes.get(axis.checked_sub(1)?)?.last()?;
+    (views.len() > 1 && before.axis != CHANNELS && before.stride == 1).then_some(before.axis)
 }
 
 /// Indices at a distance that are those of another axis at a distance: first index and distance of both.
