@@ -61,14 +61,7 @@ impl Reader<'_> {
         let (x, w, y) = (conv.x(m), conv.w(m), m.result(conv.0, 0));
         let weights = constant(m, w)?;
         let view = self.ordered(x, ChannelOrder::ChannelsFirst)?;
-        // The images of a batch are rows of the feature, or columns, which windows would mix.
-        let shape = extents(m, x)?;
-        let images = if shape.len() == 4 && !window.is_pointwise() { shape[0] } else { 1 };
-        if images > 1 && ChannelOrder::ChannelsFirst.axes(&shape).is_none_or(|axes| axes[0] != ROWS) {
-            return Err(
-                Refusal::of(x, "a batch of {} images of one pixel whose windows have several taps").with([images])
-            );
-        }
+        let images = if window.is_pointwise() { 1 } else { self.images(x)? };
         let [_, _, channels] = self.extents_of(&view);
         let (to_extents, axes) = self.ordered_extents(y, ChannelOrder::ChannelsFirst)?;
         let kernels = to_extents[2];
@@ -112,6 +105,21 @@ impl Reader<'_> {
         }
         let layer = self.fold(layer, x, to_extents[1]);
         self.add(layer, y, to_extents, axes)
+    }
+
+    /// Number of images that windows must not mix. Those of a batch are rows of a feature, if they do not have one pixel; the rows of a
+    /// window of one axis are images.
+    pub(super) fn images(&self, x: Value) -> Result<usize, Refusal> {
+        let shape = extents(self.m, x)?;
+        let is_by_rows = ChannelOrder::ChannelsFirst.axes(&shape).is_some_and(|axes| axes[0] == ROWS);
+        match shape[..] {
+            [1, ..] => Ok(1),
+            [images, ..] if !is_by_rows => {
+                Err(Refusal::of(x, "a batch of {} images of one pixel whose windows have several taps").with([images]))
+            }
+            [images, _, _, _] => Ok(images),
+            _ => Ok(1),
+        }
     }
 
     /// A convolution of images and groups of channels, a layer each, of which `all` has the kernels of all.

@@ -81,8 +81,7 @@ impl Reader<'_> {
         let view = self.ordered(x, ChannelOrder::ChannelsFirst)?;
         let (_, axes) = self.ordered_extents(y, ChannelOrder::ChannelsFirst)?;
         let windows = self.windows(op, x, y)?;
-        let shape = extents(m, x)?;
-        let images = if shape.len() == 4 { shape[0] } else { 1 };
+        let images = self.images(x)?;
         let [height, width, channels] = self.extents_of(&view);
         let rows = self.rows_of_band(view.feature, &windows[ROWS], images);
         let writers = match rows {
@@ -141,7 +140,8 @@ impl Reader<'_> {
     fn windows(&self, op: Op, x: Value, y: Value) -> Result<[AxisWindow; 2], Refusal> {
         let m = self.m;
         let (from, to) = (extents(m, x)?, extents(m, y)?);
-        let count = |axis: usize| if to.len() == 4 { to[2 + axis] } else { [1, to[2]][axis] };
+        // The rows of windows of one axis are images.
+        let count = |axis: usize| if to.len() == 4 { to[2 + axis] } else { [to[0], to[2]][axis] };
         if MaxPoolOp::cast(m, op).is_none() {
             let all = |axis: usize| if from.len() == 4 { from[2 + axis] } else { [1, from[2]][axis] };
             let window =
