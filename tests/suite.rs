@@ -16,6 +16,7 @@ mod inspect;
 mod invariants;
 mod layers;
 mod levels;
+mod machine_forms;
 mod meaning;
 mod mlir_opt_bugs;
 mod nna;

@@ -7,7 +7,7 @@
 //! | `split.rs`, `choose.rs` | divisions of a layer among clusters, and their choice by cost |
 //! | `schedule.rs`, `fit.rs` | steps, tiles, features in memories; features that go to DDR |
 //! | `memory.rs`, `image.rs` | offsets in the memories of clusters and in DDR, prefetch |
-//! | `emit.rs`, `sync.rs` | records, and the events that order them |
+//! | `emit.rs`, `upsample.rs`, `sync.rs` | records, and the events that order them |
 //! | `given.rs` | choices as attributes, and whether given ones are possible |
 //! | `schedule_ops.rs`, `schedule_check.rs` | schedules as ops, and whether given ones are possible |
 //! | `search.rs`, `compile.rs` | candidates of choices, which are compiled and timed; the fastest remains |
@@ -30,6 +30,7 @@ mod split;
 mod sync;
 #[cfg(test)]
 mod tests;
+mod upsample;
 
 use crate::emit::Emitter;
 use crate::layers::{
@@ -66,9 +67,10 @@ cluster.program @cluster0 ...
 
 # Does
 
-Convolutions, products with constant matrices, pools, normalizations and elementwise ops of one image become layers of a program; an op
-of the host between them begins another program. Elementwise ops are stages of the layer before them: activations, batch normalizations,
-residual sums, requantization. Padding is part of a convolution's window. Producers write their part of a concatenation, consumers read
+Convolutions, products with constant matrices, pools, means of images, resampling to the nearest elements by integer factors,
+normalizations and elementwise ops of one image become layers of a program; an op of the host between them begins another program. Elementwise ops are stages of the layer before them: activations, batch normalizations,
+residual sums, requantization. Padding is part of a convolution's window; without one after
+it, it is a convolution of each channel by 1. Producers write their part of a concatenation, consumers read
 their slice, and the producers of shuffled channels write them at their distance, so that nothing is copied.
 
 Each layer is divided among all clusters, or fewer: by rows, columns, channels, or by two of them, so that the estimated cycles of the slowest

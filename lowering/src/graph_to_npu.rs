@@ -3,6 +3,7 @@
 //! | file | contents |
 //! |---|---|
 //! | `read.rs`, `conv.rs`, `matrix.rs`, `binary.rs`, `view.rs` | ops as layers, values as views of features |
+//! | `parts.rs`, `pool.rs`, `bands.rs` | boxes of features; maxima as layers, of large features by bands of rows |
 //! | `network.rs`, `scale.rs` | layers and features, and factors that equal the floats of the reference |
 //! | `elementwise_layouts.rs`, `row_padding.rs` | the layouts of products of elements; padding between rows |
 //! | `host.rs` | layouts of operands and results on the host |
@@ -16,6 +17,7 @@
 //! | `given.rs` | choices as attributes, and whether given ones are possible |
 //! | `constants.rs`, `program.rs` | the image of the constants; all of these in order |
 
+mod bands;
 mod binary;
 mod constants;
 mod conv;
@@ -28,7 +30,9 @@ mod host;
 mod matrix;
 mod network;
 mod order;
+mod parts;
 mod placement;
+mod pool;
 mod price;
 mod program;
 mod read;
@@ -88,9 +92,10 @@ npu.program @npu0 ...
 
 # Does
 
-Convolutions, also of groups, depthwise convolutions, matrix products, sums, products, tables and concatenations of quantized tensors
-of one image or of sequences become layers of a program, an op of the host between them begins another program. Sums and tables are
-computed at the store of the convolution before them. Requantization of convolutions is exact. A sum or product gets integer factors
+Convolutions, also of groups, depthwise convolutions, matrix products, sums, products, tables, pools of maxima, paddings, resampling to the
+nearest elements, slices and concatenations of quantized tensors of images or of sequences become layers of a program, an op of the host
+between them begins another program. The rows of the images of a batch follow each other in one feature; layers whose windows have several
+taps compute an image each. Sums and tables are computed at the store of the convolution before them. Requantization of convolutions is exact. A sum or product gets integer factors
 that give the bytes of the reference for all pairs of operands; if there are none, a summand that is a constant for each channel becomes
 a table, and others stay on the host or, with `allow-steps`, get the nearest factors.
 
@@ -103,6 +108,13 @@ bytes of its feature are those of the mode 8K8D or of its transpose: the operand
 In SRAM rows are padded where positions of neighbouring rows, which the array reads in one cycle, would be in one bank; the distance of rows
 is a field of the instructions.
 
+A maximum is `max(a, b) = a + max(b - a, 0)`: a depthwise convolution with the weights -1 and 1, which the pipe clamps, and a sum. Windows
+are divided into rows and columns, along which maxima of 2, 4, ... neighbours are computed, or one after the other, by what is less work: a
+value takes the pipe a sixteenth of a cycle, and the host several cycles for each tap. An image that does not fit into SRAM is pooled by
+bands of rows. If one layer, or those of a concatenation, write it for the pool alone, they compute each band just before, so that it never
+goes to DDR. Concatenations, slices and resampled images are boxes of features, which one layer writes and others read, with rows and
+columns at a distance.
+
 Each layer is divided into tiles of rows and kernels that fit into half of the accumulators. Features stay in SRAM as long as
 they fit; others are streamed in tiles, and a convolution and a pointwise one after it may take turns by tiles, so that what is between
 them is never stored. These choices minimize estimated cycles, of which a recurrence over the tiles is the source; the planner assigns
@@ -112,8 +124,9 @@ without values.
 
 # Refuses
 
-Other ops and types, batches of images unless these have one pixel and windows have one tap, more than 64 groups, parameters that
-are not constant, reshapes that cut an axis elsewhere, and sums and products without exact factors stay on the host. A remark on each says why.
+Other ops and types, windows of several taps on batches of images of one pixel, more than 64 groups, parameters that are not constant,
+reshapes that cut an axis elsewhere, slices and concatenations along an axis that is an inner part of an axis of the feature, such as the
+rows of a batch, and sums and products without exact factors stay on the host. A remark on each says why.
 
 # Cost
 

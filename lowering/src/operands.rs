@@ -1,7 +1,10 @@
 //! Operands as lowerings require them: constants, extents and quantizations, or the reason why they are not.
 
 use gradus_ir::{DType, Module, Op, OpDecl, Refusal, Tensor, Value};
-use gradus_networks::graph::{ConvIntegerOp, MatMulIntegerOp, QLinearConvOp, QLinearMatMulOp};
+use gradus_networks::graph::{
+    ConvIntegerOp, GlobalAveragePoolOp, MatMulIntegerOp, PadOp, QLinearConvOp, QLinearMatMulOp, ReduceMeanOp, ResizeOp,
+    resampling,
+};
 use gradus_reference_kernels::shape::Window;
 
 /// The operands of a contraction of integers: a convolution or a matrix product.
@@ -82,6 +85,49 @@ pub(crate) fn window_of_image(window: &Window, most: usize) -> Result<[[usize; 2
     };
     let [kernel, strides, dilations, pads, _] = all;
     Ok([two(kernel, 1)?, two(strides, 1)?, two(dilations, 1)?, two(pads, 0)?])
+}
+
+/// Whether an op is the mean of all rows and columns of each channel of images.
+pub(crate) fn is_mean_of_images(m: &Module, op: Op) -> bool {
+    if GlobalAveragePoolOp::cast(m, op).is_some() {
+        return true;
+    }
+    let Some(mean) = ReduceMeanOp::cast(m, op) else { return false };
+    let rank = m.ctx.shape(m.value_type(mean.x(m))).map_or(0, <[i64]>::len);
+    let axes = mean.axes(m).and_then(|axes| integers(m, axes).ok()).unwrap_or_default();
+    let mut axes: Vec<i64> = axes.iter().map(|axis| axis.rem_euclid(rank.max(1) as i64)).collect();
+    axes.sort_unstable();
+    rank > 2 && axes.iter().copied().eq(2..rank as i64)
+}
+
+/// Returns the elements that a padding by a constant adds before and after each axis.
+pub(crate) fn constant_padding(m: &Module, op: PadOp) -> Result<Vec<[usize; 2]>, Refusal> {
+    let mode = m.args(op.0).and_then(|args| args.attr("mode")).and_then(|mode| m.ctx.as_str(mode));
+    (mode == Some("constant")).then_some(()).ok_or(Refusal::of_attr("mode", "padding that is not constant"))?;
+    let rank = m.ctx.shape(m.value_type(op.x(m))).map_or(0, <[i64]>::len);
+    let pads = integers(m, op.pads(m))?;
+    let axes = op.axes(m).map_or(Ok((0..rank as i64).collect()), |axes| integers(m, axes))?;
+    let negative = Refusal::of(op.pads(m), "negative padding");
+    let mut all = vec![[0; 2]; rank];
+    for (i, axis) in axes.iter().enumerate() {
+        let count = |at: usize| pads.get(at).and_then(|&n| usize::try_from(n).ok()).ok_or(negative);
+        all[axis.rem_euclid(rank.max(1) as i64) as usize] = [count(i)?, count(axes.len() + i)?];
+    }
+    Ok(all)
+}
+
+/// Returns the axes that a resampling changes, each with the index of the only source of each of its indices.
+pub(crate) fn nearest_sources(m: &Module, op: ResizeOp) -> Result<Vec<(usize, Vec<usize>)>, Refusal> {
+    let (sampled, _) = m.args(op.0).and_then(|args| resampling(&args)).ok_or("sizes that are not constant")?;
+    let single = |source: &Option<Vec<(usize, f64)>>| match source.as_deref() {
+        Some(&[(at, weight)]) if weight == 1.0 => Some(at),
+        _ => None,
+    };
+    let of_axis = |(axis, sources): &(usize, Vec<_>)| {
+        let sources = sources.iter().map(single).collect::<Option<Vec<usize>>>();
+        Ok((*axis, sources.ok_or("elements between those of the operand, or outside of it")?))
+    };
+    sampled.axes.iter().map(of_axis).collect()
 }
 
 /// Returns the elements of a constant.

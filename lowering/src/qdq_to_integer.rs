@@ -15,14 +15,15 @@ mod movement;
 mod product;
 mod quantization;
 mod table;
+mod transposed;
 
 use crate::emit::Emitter;
 use gradus_ir::effects::is_dead;
 use gradus_ir::pass::{FloatChange, OptionKind, PassOption, Rewrites};
 use gradus_ir::{Builder, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Refusal, Value};
 use gradus_networks::graph::{
-    AddOp, AveragePoolOp, ClipOp, ConcatOp, ConvOp, GemmOp, GlobalAveragePoolOp, MatMulOp, MulOp, QuantizeLinearOp,
-    ReluOp, SumOp,
+    AddOp, AveragePoolOp, ClipOp, ConcatOp, ConvOp, ConvTransposeOp, GemmOp, GlobalAveragePoolOp, MatMulOp, MulOp,
+    QuantizeLinearOp, ReduceMeanOp, ReluOp, SumOp,
 };
 use quantization::Quantization;
 use table::Lookup;
@@ -48,15 +49,17 @@ pub const INFO: PassInfo = PassInfo {
 Replaces an op between `graph.dequantize_linear` and `graph.quantize_linear` with constant scales and zero points:
 
 - `graph.conv` and `graph.gemm` with constant weights, per tensor or per output channel, become `graph.qlinear_conv`, with the bias in
-  i32; `graph.matmul` by a constant, or with `products` by any tensor, becomes `graph.qlinear_matmul`. `graph.average_pool` and `graph.global_average_pool` become depthwise convolutions
-  with weights 1 and scale 1 / count.
+  i32; `graph.matmul` by a constant, or with `products` by any tensor, becomes `graph.qlinear_matmul`. `graph.average_pool`, `graph.global_average_pool` and a
+  `graph.reduce_mean` of rows and columns become depthwise convolutions with weights 1 and scale 1 / count; a `graph.conv_transpose` becomes a
+  convolution for each remainder of its strides, and their results are interleaved.
 - `graph.add`, `graph.sum` of two tensors and `graph.mul` become `graph.qlinear_add` and `graph.qlinear_mul`; a `graph.concat` joins the
   integers, requantized by tables where parameters differ.
 - Elementwise functions of one quantized tensor, such as `graph.sigmoid`, and `graph.batch_normalization` become `graph.table`, with a
   table for all channels or one each. Requantization to the same parameters disappears.
 - A table of a table, and a sum or product of functions of one tensor, as of GELU, become one table.
 - `graph.relu` and `graph.clip` before the quantization become a table too, or nothing if the range of the integers is the clamp.
-- `graph.max_pool` and ops that move elements are computed on integers, before the dequantization.
+- `graph.max_pool`, `graph.resize` to the nearest elements, `graph.pad` by a constant, and ops that move elements are computed on integers,
+  before the dequantization.
 
 Products, means and sums of products are exact in integers and rounded once, half to even. The floats are rounded at each operation, so
 an element may differ by one step where its value is halfway between two. All other results are equal.
@@ -145,6 +148,7 @@ struct Integer {
 enum IntegerOp {
     Table(Lookup),
     Convolution(product::Convolution),
+    Transposed(transposed::Transposed),
     MatMul(product::MatMul),
     Binary(elementwise::Binary),
     Concat(elementwise::Concat),
@@ -189,6 +193,7 @@ impl Integer {
         let value = match self.kind {
             IntegerOp::Table(lookup) => return lookup.emit(&mut e, ty),
             IntegerOp::Convolution(conv) => conv.emit(&mut e, ty),
+            IntegerOp::Transposed(convs) => convs.emit(&mut e, ty),
             IntegerOp::MatMul(product) => product.emit(&mut e, ty),
             IntegerOp::Binary(binary) => binary.emit(&mut e, ty),
             IntegerOp::Concat(concat) => concat.emit(&mut e, ty),
@@ -201,15 +206,17 @@ impl Integer {
 }
 
 /// The ops that have an integer form beside functions, which become tables.
-const KINDS: [&OpInfo; 9] = [
+const KINDS: [&OpInfo; 11] = [
     AddOp::INFO,
     AveragePoolOp::INFO,
     ConcatOp::INFO,
     ConvOp::INFO,
+    ConvTransposeOp::INFO,
     GemmOp::INFO,
     GlobalAveragePoolOp::INFO,
     MatMulOp::INFO,
     MulOp::INFO,
+    ReduceMeanOp::INFO,
     SumOp::INFO,
 ];
 
@@ -218,6 +225,9 @@ impl IntegerOp {
     fn of(m: &Module, op: Op, to: &Quantization, products: bool) -> Result<IntegerOp, Refusal> {
         if let Some(matmul) = MatMulOp::cast(m, op) {
             return product::MatMul::of(m, matmul, to, products).map(IntegerOp::MatMul);
+        }
+        if let Some(conv) = ConvTransposeOp::cast(m, op) {
+            return transposed::Transposed::of(m, conv, to).map(IntegerOp::Transposed);
         }
         if let Some(concat) = ConcatOp::cast(m, op) {
             return elementwise::Concat::of(m, concat, to).map(IntegerOp::Concat);

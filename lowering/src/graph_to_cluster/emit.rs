@@ -6,6 +6,7 @@ use super::network::{ChannelSlice, FeatureId, FeatureInfo, Layer, LayerKind, Net
 use super::region::Region;
 use super::schedule::{InstanceId, Schedule, TileTask, constant_places};
 use super::sync::Sync;
+use super::upsample::copies;
 use gradus_simulators::cluster::{
     ClusterProgram, Conv, Lrn, MAX_STAGES, Map, Pool, Record, Softmax, Stage, Stages, StridedBox, Tile, Transfer,
     Window,
@@ -152,8 +153,7 @@ impl RecordEmitter<'_> {
         self.task += 1;
         for c in 0..self.clusters {
             if !step.boxes[c].is_empty() {
-                let record = self.record(c, step, task);
-                self.sync.append(c, record);
+                self.records(c, step, task).into_iter().for_each(|record| self.sync.append(c, record));
             }
             self.send(c, step.output, &step.ready[c], event);
         }
@@ -210,6 +210,19 @@ impl RecordEmitter<'_> {
         Tile { offset, row, pixel, channel: channel * part.step, rows, cols, channels, elem: info.elem }
     }
 
+    /// The records of a step in a cluster: one, or one for each phase of an upsampled feature.
+    fn records(&self, c: usize, step: &TileTask, task: u32) -> Vec<Record> {
+        let (layer, region) = (&self.net.layers[step.layer], &step.boxes[c]);
+        match (&layer.kind, self.record(c, step, task)) {
+            (&LayerKind::Upsample { factors }, Record::Map(map)) => {
+                let needed = layer.input_region(region, self.net.features[layer.input].extents);
+                let copies = copies(factors, [map.input, map.output], [&needed, region]);
+                copies.into_iter().map(|[input, output]| Record::Map(Map { input, output, ..map.clone() })).collect()
+            }
+            (_, record) => vec![record],
+        }
+    }
+
     fn record(&self, c: usize, step: &TileTask, task: u32) -> Record {
         let (layer, region) = (&self.net.layers[step.layer], &step.boxes[c]);
         let extents = self.net.features[layer.input].extents;
@@ -244,7 +257,7 @@ impl RecordEmitter<'_> {
                     (window(&info, region, &needed), self.stages(c, step, layer, region, &mut constants));
                 Record::Pool(Pool { task, input, output, window, is_max, divisor, stages })
             }
-            LayerKind::Map => {
+            LayerKind::Map | LayerKind::Upsample { .. } => {
                 Record::Map(Map { task, input, output, stages: self.stages(c, step, layer, region, &mut constants) })
             }
             LayerKind::Softmax => Record::Softmax(Softmax { task, input, output }),

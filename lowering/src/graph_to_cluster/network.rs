@@ -127,6 +127,11 @@ pub enum LayerKind {
     },
     /// The identity.
     Map,
+    /// Each row and column as many times as the factors say.
+    Upsample {
+        /// Factors of rows and columns.
+        factors: [u32; 2],
+    },
     /// A softmax across channels.
     Softmax,
     /// A local response normalization across channels.

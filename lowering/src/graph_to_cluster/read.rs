@@ -18,8 +18,8 @@ use gradus_ir::{Module, Op, OpArgs, OpDecl, OpInfo, Refusal, Value};
 use gradus_networks::graph::{
     AddOp, AveragePoolOp, BatchNormalizationOp, CastOp, ClipOp, ConcatOp, ConvOp, DequantizeLinearOp, DropoutOp,
     FlattenOp, GemmOp, GlobalAveragePoolOp, GlobalMaxPoolOp, HardSigmoidOp, HardSwishOp, IdentityOp, LeakyReluOp,
-    LrnOp, MatMulOp, MaxPoolOp, MulOp, QLinearAddOp, QLinearConvOp, QLinearMulOp, QuantizeLinearOp, ReluOp, ReshapeOp,
-    SigmoidOp, SliceOp, SoftmaxOp, SplitOp, SqueezeOp, TableOp, UnsqueezeOp,
+    LrnOp, MatMulOp, MaxPoolOp, MulOp, POOLS, PadOp, QLinearAddOp, QLinearConvOp, QLinearMulOp, QuantizeLinearOp,
+    ReduceMeanOp, ReluOp, ReshapeOp, ResizeOp, SigmoidOp, SliceOp, SoftmaxOp, SplitOp, SqueezeOp, TableOp, UnsqueezeOp,
 };
 use gradus_simulators::cluster::{Elem, MAX_STAGES};
 use rustc_hash::FxHashMap;
@@ -47,12 +47,15 @@ pub const OPS: &[&OpInfo] = &[
     MatMulOp::INFO,
     MaxPoolOp::INFO,
     MulOp::INFO,
+    PadOp::INFO,
     QLinearAddOp::INFO,
     QLinearConvOp::INFO,
     QLinearMulOp::INFO,
     QuantizeLinearOp::INFO,
+    ReduceMeanOp::INFO,
     ReluOp::INFO,
     ReshapeOp::INFO,
+    ResizeOp::INFO,
     SigmoidOp::INFO,
     SliceOp::INFO,
     SoftmaxOp::INFO,
@@ -198,8 +201,14 @@ impl<'m> Reader<'m> {
         if m.is_one_of(op, &[ConvOp::INFO, QLinearConvOp::INFO, GemmOp::INFO, MatMulOp::INFO]) {
             return self.product(op);
         }
-        if m.is_one_of(op, &[MaxPoolOp::INFO, AveragePoolOp::INFO, GlobalAveragePoolOp::INFO, GlobalMaxPoolOp::INFO]) {
+        if m.is_one_of(op, POOLS) || ReduceMeanOp::cast(m, op).is_some() {
             return self.pool(op);
+        }
+        if let Some(pad) = PadOp::cast(m, op) {
+            return self.pad(pad);
+        }
+        if let Some(resize) = ResizeOp::cast(m, op) {
+            return self.resize(resize);
         }
         if m.is_one_of(op, &[SoftmaxOp::INFO, LrnOp::INFO]) {
             return self.across_channels(op);
@@ -268,7 +277,8 @@ impl<'m> Reader<'m> {
         // Other values may be views of the same feature.
         let is_viewed = self.features.values().chain(self.flat.values()).filter(|&&other| other == id).count() > 1;
         let is_whole = info.part_of.is_none() && !self.net.has_parts(id);
-        let takes_stages = !matches!(self.net.layers[layer].kind, LayerKind::Softmax | LayerKind::Lrn { .. });
+        let kind = &self.net.layers[layer].kind;
+        let takes_stages = !matches!(kind, LayerKind::Softmax | LayerKind::Lrn { .. } | LayerKind::Upsample { .. });
         (is_only && may_fuse && !is_read && !is_viewed && is_whole && takes_stages).then_some(layer)
     }
 

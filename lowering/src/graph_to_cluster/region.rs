@@ -184,12 +184,17 @@ impl Layer {
                 region = region.with(axis, lo, hi);
             }
         }
+        if let LayerKind::Upsample { factors } = &self.kind {
+            for (axis, factor) in factors.iter().enumerate() {
+                region = region.with(axis, output.lo[axis] / factor, (output.hi[axis] - 1) / factor + 1);
+            }
+        }
         let (lo, hi) = (output.lo[2], output.hi[2]);
         let (lo, hi) = match &self.kind {
             LayerKind::Conv(conv) => group_range(conv, lo, hi),
             LayerKind::Softmax => (0, extents[2]),
             LayerKind::Lrn { size, .. } => (lo.saturating_sub(size / 2), (hi + size / 2).min(extents[2])),
-            LayerKind::Pool { .. } | LayerKind::Map => (lo, hi),
+            LayerKind::Pool { .. } | LayerKind::Map | LayerKind::Upsample { .. } => (lo, hi),
         };
         region.with(2, lo, hi)
     }

@@ -175,6 +175,15 @@ impl Draw {
         self.layer(input, [rows, cols, extents[2]], LayerKind::Pool { window, is_max: true, divisor: 0 }, Vec::new())
     }
 
+    fn upsample(&mut self, input: FeatureId) -> FeatureId {
+        let ([rows, cols, channels], factors) =
+            (self.net.features[input].extents, [self.random.up_to(3), self.random.up_to(3)]);
+        let output = self.feature([rows * factors[0], cols * factors[1], channels], Role::Inner);
+        let kind = LayerKind::Upsample { factors };
+        self.net.layers.push(Layer { name: "up".into(), sources: vec![0], input, output, kind, stages: Vec::new() });
+        output
+    }
+
     fn network(seed: u64) -> Network {
         let mut random = Random::new(seed);
         let elem = if random.below(2) == 0 { Elem::F32 } else { Elem::I8 };
@@ -182,9 +191,10 @@ impl Draw {
         let mut draw = Draw { random, net: Network::default(), elem };
         let mut last = draw.feature(extents, Role::Operand(0));
         for _ in 0..draw.random.up_to(5) {
-            last = match draw.random.below(5) {
+            last = match draw.random.below(6) {
                 0 => draw.concat(last),
                 1 => draw.pool(last),
+                2 => draw.upsample(last),
                 _ => draw.conv(last),
             };
         }
@@ -240,6 +250,7 @@ impl Values<'_> {
     fn function(&self, layer: &Layer, [y, x, k]: [u32; 3]) -> f64 {
         match &layer.kind {
             LayerKind::Map => self.get(layer.input, [y, x, k]),
+            LayerKind::Upsample { factors } => self.get(layer.input, [y / factors[0], x / factors[1], k]),
             LayerKind::Pool { window, .. } => {
                 let taps = self.taps(layer.input, window, [y, x]);
                 taps.iter()

@@ -1,9 +1,9 @@
 //! Convolutions, and the requantization of sums of products.
 
-use super::network::{Layer, Requantization, Role, Weights};
+use super::network::{Layer, PartOf, Requantization, Role, Weights};
 use super::read::{MAX_EXTENT, Packing, Reader, extents, is_signed};
 use super::scale::{self, ByteQuantization, MAX_SUM};
-use super::view::{ChannelOrder, Digit, View};
+use super::view::{ChannelOrder, Digit, ROWS, View};
 use crate::operands::{self, constant, integers, taps_before_depth, window_of_image};
 use gradus_ir::{DType, Refusal, Value};
 use gradus_networks::graph::{QLinearConvOp, convolution};
@@ -61,11 +61,7 @@ impl Reader<'_> {
         let (x, w, y) = (conv.x(m), conv.w(m), m.result(conv.0, 0));
         let weights = constant(m, w)?;
         let view = self.ordered(x, ChannelOrder::ChannelsFirst)?;
-        // The columns of a batch are its images, which windows of several columns would mix.
-        let images = extents(m, x)?[0];
-        if images != 1 && !window.is_pointwise() {
-            return Err(Refusal::of(x, "a batch of {} images whose windows have several taps").with([images]));
-        }
+        let images = if window.is_pointwise() { 1 } else { self.images(x)? };
         let [_, _, channels] = self.extents_of(&view);
         let (to_extents, axes) = self.ordered_extents(y, ChannelOrder::ChannelsFirst)?;
         let kernels = to_extents[2];
@@ -103,18 +99,34 @@ impl Reader<'_> {
             sum: None,
             table: Vec::new(),
         };
-        if group > 1 && !depthwise {
-            return self.groups(&layer, group, y, (to_extents, axes));
+        let group = if depthwise { 1 } else { group };
+        if images * group > 1 {
+            return self.divided(&layer, [images, group], y, (to_extents, axes));
         }
         let layer = self.fold(layer, x, to_extents[1]);
         self.add(layer, y, to_extents, axes)
     }
 
-    /// A convolution of groups of channels, a layer each, of which `all` has the kernels of all.
-    fn groups(
+    /// Number of images that windows must not mix. Those of a batch are rows of a feature, if they do not have one pixel; the rows of a
+    /// window of one axis are images.
+    pub(super) fn images(&self, x: Value) -> Result<usize, Refusal> {
+        let shape = extents(self.m, x)?;
+        let is_by_rows = ChannelOrder::ChannelsFirst.axes(&shape).is_some_and(|axes| axes[0] == ROWS);
+        match shape[..] {
+            [1, ..] => Ok(1),
+            [images, ..] if !is_by_rows => {
+                Err(Refusal::of(x, "a batch of {} images of one pixel whose windows have several taps").with([images]))
+            }
+            [images, _, _, _] => Ok(images),
+            _ => Ok(1),
+        }
+    }
+
+    /// A convolution of images and groups of channels, a layer each, of which `all` has the kernels of all.
+    fn divided(
         &mut self,
         all: &Layer,
-        group: usize,
+        [images, group]: [usize; 2],
         y: Value,
         (to, axes): ([usize; 3], Vec<Vec<Digit>>),
     ) -> Result<(), Refusal> {
@@ -122,18 +134,20 @@ impl Reader<'_> {
         if group > MAX_GROUPS {
             return Err(Refusal::of_attr("group", "{} groups, more than {}").with([group, MAX_GROUPS]));
         }
-        if !all.depth.is_multiple_of(group) || !all.kernels.is_multiple_of(group) {
+        let info = &self.out.net.features[all.input];
+        let ([height, width, channels], tile) = ([info.height / images, info.width, info.channels], info.tile);
+        if !channels.is_multiple_of(group) || !all.kernels.is_multiple_of(group) {
             return Err(Refusal::of_attr("group", "groups that do not divide the channels"));
         }
-        let [depth, kernels] = [all.depth / group, all.kernels / group];
-        let [height, width, _] = {
-            let f = &self.out.net.features[all.input];
-            [f.height, f.width, f.channels]
-        };
+        let [depth, kernels, rows] = [channels / group, all.kernels / group, to[0] / images];
         let whole = self.feature(to, is_signed(self.m, y), Role::Inner);
-        for i in 0..group {
-            let input = self.part(all.input, [0, i * depth], [height, width, depth]);
-            let output = self.part(whole, [0, i * kernels], [to[0], to[1], kernels]);
+        if all.depthwise {
+            self.out.net.features[whole].tile = tile;
+        }
+        for (image, i) in (0..images).flat_map(|image| (0..group).map(move |i| (image, i))) {
+            let part = |whole, row, channel| PartOf { row, channel, ..PartOf::all(whole) };
+            let input = self.boxed(part(all.input, image * height, i * depth), [height, width, depth]);
+            let output = self.boxed(part(whole, image * rows, i * kernels), [rows, to[1], kernels]);
             let range = i * kernels..(i + 1) * kernels;
             let of_kernel = bytes.len() / all.kernels;
             let weights = Weights::Constant(bytes[range.start * of_kernel..range.end * of_kernel].to_vec());
@@ -142,6 +156,7 @@ impl Reader<'_> {
             } else {
                 all.requantization.clone()
             };
+            let depth = if all.depthwise { 1 } else { depth };
             let layer = Layer { input, output, depth, kernels, weights, requantization, ..all.clone() };
             self.out.net.layers.push(layer);
         }

@@ -59,7 +59,7 @@ impl Network {
     fn free(&self) -> Vec<bool> {
         let mut free: Vec<bool> = self.features.iter().map(|info| info.part_of.is_none()).collect();
         let others = self.layers.iter().filter(|l| Network::elementwise_features(l).is_none());
-        others.flat_map(|l| l.reads().chain([l.output])).for_each(|id| free[self.root(id).0] = false);
+        others.flat_map(|l| l.reads().chain([l.output])).for_each(|id| free[self.root(id)] = false);
         free
     }
 

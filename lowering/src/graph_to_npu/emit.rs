@@ -61,10 +61,9 @@ impl InstructionEmitter<'_> {
         let info = &self.net.features[id];
         match part {
             SramRegion::Whole => {
-                let ((root, first), row) = (self.net.root(id), row + self.net.first_row(id));
-                let base = self.residency.places[root].unwrap_or(0);
-                let whole = &self.net.features[root];
-                whole.placed(base + row * whole.pitch(), first + channel)
+                let at = self.net.place(id);
+                let base = self.residency.places[at.whole].unwrap_or(0);
+                at.placed(self.net.features[at.whole].placed(base, 0), row, channel)
             }
             SramRegion::Tile { stream, row: first_row, channel: first, channels } => {
                 let tile = tile_of(info, 1, channels);

@@ -15,7 +15,7 @@ use gradus_simulators::npu::NpuMachine;
 pub fn tiles_of(net: &Network, residency: &Residency) -> Vec<LayerTiles> {
     let of_layer = |index: usize| {
         let (layer, tiling) = (&net.layers[index], residency.tilings[index].0);
-        let to = match residency.places[net.root(layer.output).0] {
+        let to = match residency.places[net.root(layer.output)] {
             _ if residency.cascaded[index] => Place::Next,
             Some(at) => Place::Sram(at),
             None => Place::Ddr,
@@ -38,7 +38,7 @@ pub fn figures(
     residency: &Residency,
     to_attr: &dyn Fn(&LayerTiles) -> Attr,
 ) -> Vec<LayerFigures> {
-    let is_in_sram = |id: FeatureId| residency.places[net.root(id).0].is_some();
+    let is_in_sram = |id: FeatureId| residency.places[net.root(id)].is_some();
     let tiles = tiles_of(net, residency);
     let of_layer = |(index, layer): (usize, &Layer)| {
         let is_second = index > 0 && residency.cascaded[index - 1];
@@ -70,7 +70,7 @@ pub fn residency_of(net: &Network, tiles: &[LayerTiles]) -> Result<Residency, (u
     let mut tilings = Vec::new();
     for (index, (layer, tiles)) in net.layers.iter().zip(tiles).enumerate() {
         let place = if let Place::Sram(at) = tiles.to { Some(at) } else { None };
-        let known = places[net.root(layer.output).0].get_or_insert(place);
+        let known = places[net.root(layer.output)].get_or_insert(place);
         if *known != place {
             return Err((index, "a place other than that of the other parts of its feature".into()));
         }

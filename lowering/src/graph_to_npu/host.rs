@@ -32,12 +32,14 @@ fn of_feature(feature: &FeatureInfo) -> Option<(TiledLayout, &'static str)> {
     Some((format!("H{}", blocks_of(feature)).parse().ok()?, "HWC"))
 }
 
-/// The layout of images of a feature, `[1, C, H, W]`, `[1, C, W]` or `[N, C]`, and the letters of their axes.
+/// The layout of images of a feature, `[N, C, H, W]`, `[N, C, W]` or `[1, C]`, and the letters of their axes.
 fn of_images(m: &Module, value: Value, feature: &FeatureInfo) -> Option<(TiledLayout, &'static str)> {
     let extents = m.ctx.shape(m.value_type(value))?;
     let (levels, axes) = match extents {
-        [1, _, _, _] => ("NH", "NCHW"),
-        [1, _, _] => ("N", "NCW"),
+        // The images of a batch of one pixel each are columns.
+        [images, _, rest @ ..] if *images > 1 && rest.iter().all(|&n| n == 1) => return None,
+        [_, _, _, _] => ("NH", "NCHW"),
+        [_, _, _] => ("N", "NCW"),
         [1, _] => return Some((format!("NC{}c", feature.tile[1]).parse().ok()?, "NC")),
         _ => return None,
     };
@@ -52,7 +54,7 @@ fn extents_of(feature: &FeatureInfo) -> [i64; 3] {
 fn is_image(m: &Module, value: Value, view: &View) -> bool {
     let extents: Vec<usize> =
         m.ctx.shape(m.value_type(value)).unwrap_or_default().iter().map(|&d| d.max(0) as usize).collect();
-    extents.first() == Some(&1) && ChannelOrder::ChannelsFirst.of(&extents).is_some_and(|(_, axes)| axes == view.axes)
+    ChannelOrder::ChannelsFirst.of(&extents).is_some_and(|(_, axes)| axes == view.axes)
 }
 
 impl Result<'_> {

@@ -2,7 +2,7 @@
 //! operand are weights where they are.
 
 use super::conv::{Kernels, LARGE_SUMS, OTHER_FACTORS, requantization};
-use super::network::{FeatureId, FeatureInfo, Layer, PartOf, ProductSide, Role, Weights, gcd};
+use super::network::{FeatureId, Layer, PartOf, ProductSide, Role, Weights, gcd};
 use super::read::{MAX_EXTENT, OTHER_ORDER, Reader, check_extents, extents, is_signed};
 use super::scale::{self, ByteQuantization, MAX_SUM};
 use super::view::{CHANNELS, COLUMNS, ChannelOrder, Digit, ROWS, View};
@@ -238,13 +238,7 @@ impl Reader<'_> {
         if info.height == height && info.channels == channels {
             return whole;
         }
-        let tile = if info.channels == channels { info.tile[1] } else { gcd(gcd(info.tile[1], channels), channel) };
-        self.out.net.retile(whole, tile);
-        let part_of = Some(PartOf { whole, row, channel });
-        let info = &self.out.net.features[whole];
-        let part = FeatureInfo { height, width, channels, part_of, role: Role::Inner, ..info.clone() };
-        self.out.net.features.push(part);
-        self.out.net.features.len() - 1
+        self.boxed(PartOf { row, channel, ..PartOf::all(whole) }, [height, width, channels])
     }
 }
 

@@ -24,7 +24,7 @@ pub struct FeatureInfo {
     pub row_padding: Option<RowPadding>,
     /// Whether bytes are signed.
     pub signed: bool,
-    /// The feature of which this one is a range of rows and channels.
+    /// The feature of which this one is a box.
     pub part_of: Option<PartOf>,
     /// Where it comes from or goes to.
     pub role: Role,
@@ -49,15 +49,45 @@ pub enum BlockOrder {
     ChannelsInside,
 }
 
-/// A range of rows and channels of a feature, all of its columns.
+/// A box of a feature: rows and columns at a distance, and a range of channels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PartOf {
-    /// The feature.
+    /// The feature. Its blocks have one column, if the box does not have all columns.
     pub whole: FeatureId,
     /// The first row.
     pub row: usize,
+    /// The first column.
+    pub column: usize,
     /// The first channel, a multiple of the block's.
     pub channel: usize,
+    /// The distances of its rows and columns.
+    pub step: [usize; 2],
+}
+
+impl PartOf {
+    /// All of a feature.
+    pub fn all(whole: FeatureId) -> PartOf {
+        PartOf { whole, row: 0, column: 0, channel: 0, step: [1, 1] }
+    }
+
+    /// The row of the feature that is a row of the box.
+    pub fn row_of(&self, row: usize) -> usize {
+        self.row + row * self.step[0]
+    }
+
+    /// The rows of the feature from the first to the last of some rows of the box.
+    pub fn rows_of(&self, row: usize, rows: usize) -> std::ops::Range<usize> {
+        self.row_of(row)..self.row_of(row + rows - 1) + 1
+    }
+
+    /// The placement of the box from row `row` and channel `channel` on, in a placement of the feature.
+    pub fn placed(&self, whole: Feature, row: usize, channel: usize) -> Feature {
+        let row = self.row_of(row) as u32 * whole.row;
+        let column = self.column as u32 / u32::from(whole.tile_w) * whole.col;
+        let channel = (self.channel + channel) as u32 / u32::from(whole.tile_c) * whole.chan;
+        let [rows, columns] = self.step.map(|n| n as u32);
+        Feature { base: whole.base + row + column + channel, row: rows * whole.row, col: columns * whole.col, ..whole }
+    }
 }
 
 /// The role of a feature.
@@ -304,24 +334,31 @@ pub struct Network {
 }
 
 impl Network {
-    /// The feature with memory of its own that holds a feature, and its first channel there.
-    pub fn root(&self, mut id: FeatureId) -> (FeatureId, usize) {
-        let mut channel = 0;
+    /// The feature with memory of its own that holds a feature.
+    pub fn root(&self, mut id: FeatureId) -> FeatureId {
         while let Some(part) = self.features[id].part_of {
-            (id, channel) = (part.whole, channel + part.channel);
+            id = part.whole;
         }
-        (id, channel)
+        id
     }
 
-    /// The first row of a feature in the one that has memory of its own.
-    pub fn first_row(&self, id: FeatureId) -> usize {
-        std::iter::successors(self.features[id].part_of, |part| self.features[part.whole].part_of).map(|p| p.row).sum()
+    /// The box that a feature is of the one that has memory of its own.
+    pub fn place(&self, id: FeatureId) -> PartOf {
+        let Some(part) = self.features[id].part_of else { return PartOf::all(id) };
+        let outer = self.place(part.whole);
+        PartOf {
+            whole: outer.whole,
+            row: outer.row_of(part.row),
+            column: outer.column + part.column * outer.step[1],
+            channel: outer.channel + part.channel,
+            step: [0, 1].map(|i| outer.step[i] * part.step[i]),
+        }
     }
 
     /// Gives a feature, what it is a part of, and its parts blocks of a number of channels.
     pub fn retile(&mut self, id: FeatureId, channels: usize) {
-        let root = self.root(id).0;
-        for other in (0..self.features.len()).filter(|&other| self.root(other).0 == root).collect::<Vec<_>>() {
+        let root = self.root(id);
+        for other in (0..self.features.len()).filter(|&other| self.root(other) == root).collect::<Vec<_>>() {
             self.features[other].tile[1] = channels;
         }
     }
@@ -331,8 +368,8 @@ impl Network {
         let mut read: Vec<bool> = self.features.iter().map(|f| matches!(f.role, Role::Result(_))).collect();
         let mut kept = Vec::with_capacity(self.layers.len());
         while let Some(layer) = self.layers.pop() {
-            if read[self.root(layer.output).0] {
-                layer.reads().for_each(|id| read[self.root(id).0] = true);
+            if read[self.root(layer.output)] {
+                layer.reads().for_each(|id| read[self.root(id)] = true);
                 kept.push(layer);
             }
         }
@@ -363,7 +400,7 @@ impl Network {
     /// Moves each layer that computes the other operand of a sum as early as possible, so that the layers before the sum follow each
     /// other.
     pub fn hoist_summands(&mut self) {
-        let roots: Vec<FeatureId> = (0..self.features.len()).map(|id| self.root(id).0).collect();
+        let roots: Vec<FeatureId> = (0..self.features.len()).map(|id| self.root(id)).collect();
         let layers = &mut self.layers;
         for i in 0..layers.len() {
             let output = layers[i].output;

@@ -1,16 +1,16 @@
 //! Ops on bytes as layers: values as views of features, and the ops that move nothing.
 
 use super::elementwise_layouts::{self, Layout};
-use super::network::{BlockOrder, FeatureId, FeatureInfo, Layer, Network, PartOf, ProductSide, Role, Weights, gcd};
+use super::network::{BlockOrder, FeatureId, FeatureInfo, Layer, Network, ProductSide, Role};
 use super::scale::Fit;
-use super::view::{CHANNELS, COLUMNS, ChannelOrder, Digit, ROWS, View};
+use super::view::{COLUMNS, ChannelOrder, Digit, ROWS, View};
 use crate::layers::Fusion;
 use crate::operands;
 use gradus_ir::{DType, Module, Op, OpDecl, OpInfo, Refusal, Value};
 use gradus_machines::npu;
 use gradus_networks::graph::{
-    ConcatOp, FlattenOp, QLinearAddOp, QLinearConvOp, QLinearMatMulOp, QLinearMulOp, ReshapeOp, SqueezeOp, TableOp,
-    TransposeOp, UnsqueezeOp,
+    ConcatOp, FlattenOp, GlobalMaxPoolOp, MaxPoolOp, PadOp, QLinearAddOp, QLinearConvOp, QLinearMatMulOp, QLinearMulOp,
+    ReshapeOp, ResizeOp, SliceOp, SplitOp, SqueezeOp, TableOp, TransposeOp, UnsqueezeOp,
 };
 use gradus_simulators::npu::NpuMachine;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -22,7 +22,13 @@ pub const OPS: &[&OpInfo] = &[
     QLinearAddOp::INFO,
     QLinearMulOp::INFO,
     TableOp::INFO,
+    MaxPoolOp::INFO,
+    GlobalMaxPoolOp::INFO,
     ConcatOp::INFO,
+    SliceOp::INFO,
+    SplitOp::INFO,
+    PadOp::INFO,
+    ResizeOp::INFO,
     TransposeOp::INFO,
     ReshapeOp::INFO,
     FlattenOp::INFO,
@@ -32,6 +38,9 @@ pub const OPS: &[&OpInfo] = &[
 
 /// Ops that give the same bytes other axes.
 const VIEWS: &[&OpInfo] = &[TransposeOp::INFO, ReshapeOp::INFO, FlattenOp::INFO, SqueezeOp::INFO, UnsqueezeOp::INFO];
+
+/// Ops of images, whose channels are second.
+const OF_IMAGES: &[&OpInfo] = &[QLinearConvOp::INFO, MaxPoolOp::INFO, GlobalMaxPoolOp::INFO, ResizeOp::INFO];
 
 /// The rule of operands that an op reads element by element, or joins.
 pub(super) const OTHER_AXES: &str = "axes that are other rows, columns or channels than those of another operand";
@@ -66,6 +75,10 @@ pub fn check(m: &Module, op: Op) -> Result<(), Refusal> {
     m.is_one_of(op, OPS).then_some(()).ok_or("not an op of the npu")?;
     for value in m.results(op) {
         let shape = extents(m, value)?;
+        // Tensors of more axes are views between others.
+        if shape.len() > 4 && (m.is_one_of(op, VIEWS) || ConcatOp::cast(m, op).is_some()) {
+            continue;
+        }
         let found = [ChannelOrder::ChannelsFirst, ChannelOrder::ChannelsLast].iter().find_map(|order| order.of(&shape));
         found.ok_or_else(|| without_order(value, &shape))?;
     }
@@ -166,6 +179,16 @@ impl<'m> Reader<'m> {
         fusion.choices(op).iter().filter_map(|&attr| npu::LayerTiles::from_attr(&m.ctx, attr))
     }
 
+    /// Whether two ops may be one layer.
+    pub(super) fn may_fuse(&self, op: Op, other: Op) -> bool {
+        self.fusion.may_fuse(op, other)
+    }
+
+    /// Whether an op is one of the program.
+    pub(super) fn holds(&self, op: Op) -> bool {
+        self.ops.contains(&op)
+    }
+
     /// Reads an op.
     ///
     /// # Errors
@@ -186,6 +209,18 @@ impl<'m> Reader<'m> {
         }
         if let Some(concat) = ConcatOp::cast(m, op) {
             return self.concat(concat);
+        }
+        if let Some(pad) = PadOp::cast(m, op) {
+            return self.pad(pad);
+        }
+        if let Some(resize) = ResizeOp::cast(m, op) {
+            return self.resize(resize);
+        }
+        if m.is_one_of(op, &[MaxPoolOp::INFO, GlobalMaxPoolOp::INFO]) {
+            return self.max_pool(op);
+        }
+        if m.is_one_of(op, &[SliceOp::INFO, SplitOp::INFO]) {
+            return self.slices(op);
         }
         self.view(op)
     }
@@ -218,7 +253,7 @@ impl<'m> Reader<'m> {
         let (mut found, mut seen) = (vec![value], FxHashSet::default());
         while let Some(value) = found.pop() {
             for (user, _) in self.m.uses(value).filter(|(user, _)| self.ops.contains(user)) {
-                if QLinearConvOp::cast(self.m, user).is_some() {
+                if self.m.is_one_of(user, OF_IMAGES) {
                     return ChannelOrder::ChannelsFirst;
                 }
                 if QLinearMatMulOp::cast(self.m, user).is_some() {
@@ -370,68 +405,6 @@ impl<'m> Reader<'m> {
         made.map_or(otherwise, |op| Refusal::of_other(op, "axes that a reader of its result cannot have"))
     }
 
-    fn concat(&mut self, op: ConcatOp) -> Result<(), Refusal> {
-        let (m, y) = (self.m, self.m.result(op.0, 0));
-        let rank = extents(m, y)?.len();
-        let axis = m.args(op.0).and_then(|args| args.int("axis")).ok_or(NO_AXIS)?;
-        let axis = axis.rem_euclid(rank as i64) as usize;
-        let parts: Vec<Value> = m.operands(op.0).to_vec();
-        let views = parts.iter().map(|&v| self.view_of(v, None)).collect::<Result<Vec<_>, _>>()?;
-        let channels: Vec<usize> = views.iter().map(|view| self.extents_of(view)[2]).collect();
-        let [height, width, _] = self.extents_of(views.first().ok_or("no operands")?);
-        let others = |axes: &[Vec<Digit>]| [&axes[..axis], &axes[axis + 1..]].concat();
-        for ((view, &channels), &value) in views.iter().zip(&channels).zip(&parts) {
-            let is_same = self.extents_of(view)[..2] == [height, width] && others(&view.axes) == others(&views[0].axes);
-            if !view.is_axis(axis, CHANNELS, channels) {
-                return Err(Refusal::of_attr("axis", "a concatenation along another axis than that of the channels"));
-            }
-            is_same.then_some(()).ok_or(Refusal::of(value, OTHER_AXES))?;
-        }
-        let all = channels.iter().sum::<usize>();
-        check_extents(y, [height, width, all])?;
-        let whole = self.feature([height, width, all], is_signed(m, y), Role::Inner);
-        let (depth, mut first) = (self.setting.machine.depth as usize, 0);
-        let block = channels.iter().fold(depth, |n, &c| gcd(n, c));
-        self.out.net.features[whole].tile[1] = block;
-        for (i, view) in views.iter().enumerate() {
-            let id = view.feature;
-            let is_part =
-                self.may_be_part(id, parts[i], op.0) && views.iter().filter(|other| other.feature == id).count() == 1;
-            let part =
-                if is_part { id } else { self.feature([height, width, channels[i]], is_signed(m, y), Role::Inner) };
-            let info = &mut self.out.net.features[part];
-            (info.part_of, info.tile[1]) = (Some(PartOf { whole, row: 0, channel: first }), block);
-            if !is_part {
-                let layer = Layer { output: part, ..self.identity(op.0, view) };
-                self.out.net.layers.push(layer);
-            }
-            first += channels[i];
-        }
-        let mut axes = views[0].axes.clone();
-        axes[axis] = if all == 1 { Vec::new() } else { vec![Digit { axis: CHANNELS, extent: all, stride: 1 }] };
-        self.views.insert(y, View { feature: whole, axes });
-        Ok(())
-    }
-
-    /// Whether a feature may be a part of another one: no program reads it, one layer writes all of it, and none takes its bytes as
-    /// a line of elements.
-    fn may_be_part(&self, id: FeatureId, value: Value, user: Op) -> bool {
-        let net = &self.out.net;
-        let info = &net.features[id];
-        let is_line = |l: &Layer| match l.weights {
-            Weights::Elements(other) => {
-                [l.input, l.output, other].contains(&id) || l.sum.is_some_and(|s| s.feature == id)
-            }
-            _ => false,
-        };
-        net.layers.iter().filter(|l| l.output == id).count() == 1
-            && info.part_of.is_none()
-            && info.role == Role::Inner
-            && !net.layers.iter().any(is_line)
-            && !net.features.iter().any(|f| f.part_of.is_some_and(|p| p.whole == id))
-            && self.m.uses(value).all(|(op, _)| op == user || self.ops.contains(&op))
-    }
-
     /// An op that gives the bytes of a feature other axes.
     fn view(&mut self, op: Op) -> Result<(), Refusal> {
         let m = self.m;
@@ -458,8 +431,11 @@ impl<'m> Reader<'m> {
     pub fn result(&mut self, value: Value, op: Op) -> Result<(), Refusal> {
         let mut view = self.views.get(&value).ok_or(Refusal::of(value, NO_FEATURE))?.clone();
         let (id, net) = (view.feature, &self.out.net);
-        let is_read = net.layers.iter().flat_map(Layer::reads).any(|read| net.root(read).0 == id);
-        let is_whole = !net.features.iter().any(|f| f.part_of.is_some_and(|p| p.whole == id)) || !is_read;
+        let is_read = net.layers.iter().flat_map(Layer::reads).any(|read| net.root(read) == id);
+        let mut parts = net.features.iter().filter(|f| f.part_of.is_some_and(|p| p.whole == id));
+        // In DDR columns apart from each other are slow.
+        let is_whole =
+            !is_read && parts.clone().all(|part| part.width == net.features[id].width) || parts.next().is_none();
         let i = match net.features[id].role {
             Role::Result(i) => i,
             Role::Inner if net.features[id].part_of.is_none() && is_whole => self.out.results.len(),
@@ -499,8 +475,8 @@ impl<'m> Reader<'m> {
     /// The layer that writes a value, or the last one that writes a part of it.
     pub(super) fn last_layer(&self, view: &View) -> Option<usize> {
         let net = &self.out.net;
-        let root = net.root(view.feature).0;
-        net.layers.iter().rposition(|layer| net.root(layer.output).0 == root)
+        let root = net.root(view.feature);
+        net.layers.iter().rposition(|layer| net.root(layer.output) == root)
     }
 
     /// The layer that computes a value for `user` alone.

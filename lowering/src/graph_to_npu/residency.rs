@@ -83,7 +83,7 @@ struct ResidencyChooser<'a> {
 
 impl ResidencyChooser<'_> {
     fn is_resident(&self, id: FeatureId) -> bool {
-        self.resident[self.net.root(id).0]
+        self.resident[self.net.root(id)]
     }
 
     /// Which features of a layer are in SRAM.
@@ -276,7 +276,7 @@ pub fn may_cascade(net: &Network, lifetimes: &[(usize, usize)], index: usize) ->
     let [layer, next] = [index, index + 1].map(|i| net.layers.get(i));
     let (Some(layer), Some(next)) = (layer, next) else { return false };
     let id = layer.output;
-    let readers = net.layers.iter().flat_map(Layer::reads).filter(|&r| r == id).count();
+    let readers = net.layers.iter().flat_map(Layer::reads).filter(|&r| net.root(r) == id).count();
     let is_constant = |l: &Layer| matches!(l.weights, Weights::Constant(_));
     next.input == id
         && readers == 1
@@ -299,11 +299,12 @@ pub fn written_over(
     for (index, layer) in net.layers.iter().enumerate() {
         let Some(sum) = layer.sum else { continue };
         let (from, to) = (sum.feature, layer.output);
-        let is_root = |id: FeatureId| net.root(id).0 == id && resident[id];
+        let is_root = |id: FeatureId| net.root(id) == id && resident[id];
         let [a, b] = [from, to].map(|id| &net.features[id]);
         let fits = a.tile == b.tile && a.sram_bytes() == b.sram_bytes() && a.pitch() == b.pitch();
         let is_read_beside = index > 0 && cascaded[index - 1] && net.layers[index - 1].reads().any(|read| read == from);
-        let is_last = !is_read_beside && lifetimes[to].0 == index && lifetimes[from].1 == index && from != layer.input;
+        let is_last =
+            !is_read_beside && lifetimes[to].0 == index && lifetimes[from].1 == index && from != net.root(layer.input);
         if is_root(from) && is_root(to) && fits && is_last {
             over[to] = over[from];
         }
@@ -320,8 +321,8 @@ pub fn in_turns((mut begin, mut end): (usize, usize), cascaded: &[bool]) -> (usi
 
 /// Whether a root with memory of its own may be in SRAM: neither the program's caller nor DDR has it.
 pub fn may_reside(net: &Network, lifetimes: &[(usize, usize)], id: FeatureId) -> bool {
-    let has_memory = net.root(id).0 == id && lifetimes[id].0 != usize::MAX;
-    let mut parts = (0..net.features.len()).filter(|&part| net.root(part).0 == id);
+    let has_memory = net.root(id) == id && lifetimes[id].0 != usize::MAX;
+    let mut parts = (0..net.features.len()).filter(|&part| net.root(part) == id);
     has_memory && parts.all(|part| net.features[part].role == Role::Inner)
 }
 
@@ -330,7 +331,7 @@ pub fn lifetimes(net: &Network) -> Vec<(usize, usize)> {
     let mut lifetimes = vec![(usize::MAX, 0); net.features.len()];
     for (index, layer) in net.layers.iter().enumerate() {
         for id in layer.reads().chain([layer.output]) {
-            let (first, last) = &mut lifetimes[net.root(id).0];
+            let (first, last) = &mut lifetimes[net.root(id)];
             (*first, *last) = ((*first).min(index), (*last).max(index));
         }
     }

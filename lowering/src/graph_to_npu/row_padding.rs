@@ -41,10 +41,10 @@ impl Network {
     /// The features whose rows may be padded, by the first of them. The operand and the result of a sum may share bytes. The rows of
     /// products of elements are read as one line.
     fn pitch_groups(&self) -> Vec<PitchGroup> {
-        let mut first: Vec<FeatureId> = (0..self.features.len()).map(|id| self.root(id).0).collect();
+        let mut first: Vec<FeatureId> = (0..self.features.len()).map(|id| self.root(id)).collect();
         for layer in &self.layers {
             let Some(sum) = layer.sum else { continue };
-            let [a, b] = [sum.feature, layer.output].map(|id| self.root(id).0);
+            let [a, b] = [sum.feature, layer.output].map(|id| self.root(id));
             let is_alike = self.features[a].layout() == self.features[b].layout()
                 && self.features[a].row() == self.features[b].row();
             // A result follows its operand: a chain of sums is followed from its begin.
@@ -53,12 +53,12 @@ impl Network {
             }
         }
         let mut groups: Vec<PitchGroup> = self.features.iter().map(|_| PitchGroup::default()).collect();
-        (0..first.len()).for_each(|id| groups[first[self.root(id).0]].features.push(id));
+        (0..first.len()).for_each(|id| groups[first[self.root(id)]].features.push(id));
         for (index, layer) in self.layers.iter().enumerate() {
-            groups[first[self.root(layer.input).0]].readers.push(index);
+            groups[first[self.root(layer.input)]].readers.push(index);
         }
         for id in self.layers.iter().filter_map(Network::elementwise_features).flatten() {
-            groups[first[self.root(id).0]].features.clear();
+            groups[first[self.root(id)]].features.clear();
         }
         groups.retain(|group| group.features.iter().any(|&id| self.features[id].height > 1));
         groups
@@ -82,7 +82,7 @@ impl Network {
         let of = |id: FeatureId| {
             let info = &self.features[id];
             let padded = info.height * info.width * info.channels.next_multiple_of(machine.depth as usize);
-            let is_used = self.root(id).0 == id && !matches!(info.role, Role::Constant(_));
+            let is_used = self.root(id) == id && !matches!(info.role, Role::Constant(_));
             if is_used { padded.saturating_sub(info.bytes()) } else { 0 }
         };
         let folded = self.layers.iter().filter(|layer| layer.folded > 0).map(|layer| layer.input).collect::<Vec<_>>();

@@ -111,7 +111,7 @@ impl<'a> ScheduleCheck<'a> {
                 Ok(self.builder.out.stream(Stream::of(bytes, Held::Tile(key))))
             }
             [is_loaded, _] => {
-                if self.builder.out.ddr[self.net.root(id).0].is_none() {
+                if self.builder.out.ddr[self.net.root(id)].is_none() {
                     return Err("a tile of a feature without memory in DDR".into());
                 }
                 Ok(self.builder.tile(key, !is_loaded))

@@ -165,7 +165,7 @@ impl<'a> StepBuilder<'a> {
 
     /// Whether a feature is in SRAM as a whole.
     pub fn is_resident(&self, id: FeatureId) -> bool {
-        self.residency.places[self.net.root(id).0].is_some()
+        self.residency.places[self.net.root(id)].is_some()
     }
 
     /// Lays out the constants of all slices of all layers, in the order of their use.
@@ -193,7 +193,7 @@ impl<'a> StepBuilder<'a> {
             let is_passed_on = is_used && self.residency.cascaded[first] && self.net.layers[first].output == id;
             // The caller passes an operand even if no layer reads it.
             let has_place = is_used || matches!(feature.role, Role::Operand(_));
-            if self.net.root(id).0 == id && has_place && !is_passed_on && !self.is_resident(id) {
+            if self.net.root(id) == id && has_place && !is_passed_on && !self.is_resident(id) {
                 self.out.ddr[id] = Some(self.out.ddr_bytes);
                 self.out.ddr_bytes += feature.bytes().next_multiple_of(ALIGNMENT);
                 self.written[id] = vec![0; feature.height];
@@ -356,11 +356,10 @@ impl<'a> StepBuilder<'a> {
             *uses = (uses.0.min(step.slot), step.slot);
         }
         let output = self.net.layers[step.layer].output;
-        let root = self.net.root(output).0;
-        if !self.written[root].is_empty() {
+        let at = self.net.place(output);
+        if !self.written[at.whole].is_empty() {
             // The store is in the slot after the last use; a load of these rows may be in the one after that.
-            let row = step.row + self.net.first_row(output);
-            self.written[root][row..row + step.rows].fill(step.slot + 2);
+            self.written[at.whole][at.rows_of(step.row, step.rows)].fill(step.slot + 2);
         }
         self.out.steps.push(step);
     }
@@ -382,31 +381,36 @@ impl<'a> StepBuilder<'a> {
 
     /// Appends the stream of a tile of a feature in DDR.
     pub fn tile(&mut self, (id, (row, rows), (channel, channels)): Key, is_output: bool) -> usize {
-        let ((root, first), row_of_tile) = (self.net.root(id), row);
-        let row = row + self.net.first_row(id);
-        let (whole, tile) = (&self.net.features[root], tile_of(&self.net.features[id], rows, channels));
-        let (from, to) = (whole.dense(0, first + channel), tile.placed(0, 0));
-        let at = self.out.ddr[root].unwrap_or(0) + row * whole.row() + from.base as usize;
-        let columns = whole.width.div_ceil(whole.tile[0]);
-        // A part of the channels of each block of columns, or of each row.
+        let at = self.net.place(id);
+        let (whole, tile) = (&self.net.features[at.whole], tile_of(&self.net.features[id], rows, channels));
+        let from = at.placed(whole.dense(self.out.ddr[at.whole].unwrap_or(0), 0), row, channel);
+        let columns = tile.width.div_ceil(tile.tile[0]);
+        let blocks = tile.row() / columns / tile.block();
+        // A part of the channels of each block of columns, or of each row, or of the columns.
         let (run, counts) = match whole.blocks {
-            _ if tile.row() == whole.row() && tile.pitch() == tile.row() => (tile.bytes(), [1, 1]),
-            _ if tile.row() == whole.row() => (tile.row(), [1, rows]),
-            BlockOrder::ColumnsInside => (tile.row(), [1, rows]),
-            BlockOrder::ChannelsInside => (tile.row() / columns, [rows, columns]),
+            _ if tile.width != whole.width => (tile.block(), [rows, blocks, columns]),
+            _ if tile.row() == whole.row() && tile.pitch() == tile.row() && at.step[0] == 1 => (tile.bytes(), [1; 3]),
+            _ if tile.row() == whole.row() => (tile.row(), [1, 1, rows]),
+            BlockOrder::ColumnsInside => (tile.row(), [1, 1, rows]),
+            BlockOrder::ChannelsInside => (tile.row() / columns, [1, rows, columns]),
         };
-        let strides = |f: Feature| if counts[0] == 1 { [0, 0, f.row] } else { [0, f.row, f.col] };
+        let strides = |f: Feature| match counts {
+            [1, 1, _] if tile.width == whole.width => [0, 0, f.row],
+            [1, ..] if tile.width == whole.width => [0, f.row, f.col],
+            _ => [f.row, f.chan, f.col],
+        };
         let transfer = Transfer {
-            ddr: at as u32,
+            ddr: from.base,
             sram: 0,
             run: run as u32,
-            counts: [1, counts[0] as u32, counts[1] as u32],
+            counts: counts.map(|n| n as u32),
             ddr_strides: strides(from),
-            sram_strides: strides(to),
+            sram_strides: strides(tile.placed(0, 0)),
         };
-        let ready = if is_output { 0 } else { self.written[root][row..row + rows].iter().copied().max().unwrap_or(0) };
+        let written = &self.written[at.whole];
+        let ready = if is_output { 0 } else { written[at.rows_of(row, rows)].iter().copied().max().unwrap_or(0) };
         let (load, store) = if is_output { (None, Some(transfer)) } else { (Some(transfer), None) };
-        let holds = Held::Tile((id, (row_of_tile, rows), (channel, channels)));
+        let holds = Held::Tile((id, (row, rows), (channel, channels)));
         self.out.stream(Stream { ready, load, store, ..Stream::of(tile.sram_bytes(), holds) })
     }
 }
@@ -430,8 +434,8 @@ impl Stream {
     /// The parts of its load, short ones, since stores wait for a load that has begun.
     pub fn parts(&self) -> Vec<Transfer> {
         let Some(load) = self.load else { return Vec::new() };
-        let [_, columns, rows] = load.counts;
-        if columns == 1 && rows > 1 {
+        let [images, columns, rows] = load.counts;
+        if images * columns == 1 && rows > 1 {
             // Whole rows.
             let most = (PART / load.run).max(1);
             let part = |row: u32| Transfer {

@@ -124,7 +124,9 @@ fn disturb(net: &Network, layer: &mut Layer, known: &[FeatureId], r: &mut Random
     layer.requantization = (0..count).map(|_| one(r)).collect();
     layer.zero = byte(layer.signed, r);
     let shape = |id: FeatureId| (net.features[id].height, net.features[id].width, net.features[id].channels);
-    let others: Vec<FeatureId> = known.iter().copied().filter(|&id| shape(id) == shape(layer.output)).collect();
+    let fits =
+        |&id: &FeatureId| shape(id) == shape(layer.output) && !(is_elements && net.features[id].part_of.is_some());
+    let others: Vec<FeatureId> = known.iter().copied().filter(fits).collect();
     if let Some(feature) = r.choose(&others).filter(|_| r.below(2) == 0) {
         let zeros = [layer.zero, byte(net.features[feature].signed, r)];
         let scales = [0, 0].map(|_: i32| r.below(1 << 20) as i32);
@@ -144,12 +146,13 @@ fn layer(net: &mut Network, known: &[FeatureId], r: &mut Random) -> Option<Layer
     let input = r.choose(known)?;
     let info = net.features[input].clone();
     let (extents, signed) = ([info.height, info.width, info.channels], r.below(2) == 0);
-    let kind = r.below(5);
+    // A line of elements is all of a feature.
+    let kind = if info.part_of.is_some() { [0, 1, 2, 4][r.below(4)] } else { r.below(5) };
     if kind >= 3 {
         let shape = if kind == 3 { extents } else { [1, 1, info.channels] };
         let fits = |&id: &FeatureId| {
             let other = &net.features[id];
-            [other.height, other.width, other.channels] == shape
+            [other.height, other.width, other.channels] == shape && (kind == 4 || other.part_of.is_none())
         };
         let weights = r.choose(&known.iter().copied().filter(fits).collect::<Vec<_>>())?;
         let weights = if kind == 3 { Weights::Elements(weights) } else { Weights::Channels(weights) };
@@ -184,6 +187,34 @@ fn repeated_summand(net: &mut Network, layer: &mut Layer, r: &mut Random) {
     layer.sum = Some(FeatureSum { feature: sum, zeros, scales, shift: 20, zero: 5, signed: layer.signed });
 }
 
+/// Rows and columns of a feature at a distance, as a feature.
+fn some_rows_and_columns(net: &mut Network, whole: FeatureId, r: &mut Random) -> FeatureId {
+    let info = net.features[whole].clone();
+    let [[row, rows, above], [column, columns, left]] = [info.height, info.width].map(|extent| {
+        let (first, step) = (r.below(extent), r.up_to(3));
+        [first, r.up_to((extent - first).div_ceil(step)), step]
+    });
+    let part_of = Some(PartOf { row, column, step: [above, left], ..PartOf::all(whole) });
+    net.features.push(FeatureInfo { height: rows, width: columns, part_of, role: Role::Inner, ..info });
+    net.features.len() - 1
+}
+
+/// Adds a feature whose rows and columns are interleaved of those of copies.
+fn interleaved(net: &mut Network, known: &[FeatureId], r: &mut Random) -> Option<FeatureId> {
+    let input = r.choose(known)?;
+    let (info, step) = (net.features[input].clone(), [r.up_to(3), r.up_to(3)]);
+    let whole = feature(net, [step[0] * info.height, step[1] * info.width, info.channels], info.signed, Role::Inner);
+    for (row, column) in (0..step[0]).flat_map(|row| (0..step[1]).map(move |column| (row, column))) {
+        let part_of = Some(PartOf { row, column, step, ..PartOf::all(whole) });
+        let [height, width] = [info.height, info.width];
+        net.features.push(FeatureInfo { height, width, part_of, ..net.features[whole].clone() });
+        let mut layer = copy(net, input, net.features.len() - 1);
+        disturb(net, &mut layer, known, r);
+        net.layers.push(layer);
+    }
+    Some(whole)
+}
+
 fn network(r: &mut Random) -> Network {
     let mut net = Network::default();
     let extents = [r.up_to(20), r.up_to(20), r.up_to(40)];
@@ -199,12 +230,19 @@ fn network(r: &mut Random) -> Network {
                 }
                 known.push(layer.output);
                 net.layers.push(layer);
+                if r.below(4) == 0 {
+                    known.extend(interleaved(&mut net, &known, r));
+                }
+                if let Some(whole) = r.choose(&known).filter(|_| r.below(3) == 0) {
+                    known.push(some_rows_and_columns(&mut net, whole, r));
+                }
             }
             None => net.features.truncate(features),
         }
     }
     if let Some(last) = net.layers.last() {
-        net.features[last.output].role = Role::Result(0);
+        let output = net.root(last.output);
+        net.features[output].role = Role::Result(0);
     }
     disturb_rows(&mut net, r);
     net
@@ -217,6 +255,9 @@ fn disturb_rows(net: &mut Network, r: &mut Random) {
         let banks = [64, 256][r.below(2)];
         net.features[id].row_padding =
             (r.below(2) == 0).then(|| RowPadding { residue: 64 * r.below(banks / 64), banks });
+    }
+    for id in 0..net.features.len() {
+        net.features[id].row_padding = net.features[net.root(id)].row_padding;
     }
 }
 
@@ -234,14 +275,15 @@ type Plain = Vec<Option<Vec<u8>>>;
 
 /// The places of the elements of a feature in the one that has memory of its own.
 fn places(net: &Network, id: FeatureId) -> Vec<usize> {
-    let ((root, channel), row, info) = (net.root(id), net.first_row(id), &net.features[id]);
-    let whole = &net.features[root];
-    elements(info).map(|(h, w, c)| ((row + h) * whole.width + w) * whole.channels + channel + c).collect()
+    let (at, info) = (net.place(id), &net.features[id]);
+    let whole = &net.features[at.whole];
+    let column = |w: usize| at.column + w * at.step[1];
+    elements(info).map(|(h, w, c)| (at.row_of(h) * whole.width + column(w)) * whole.channels + at.channel + c).collect()
 }
 
 /// The elements of a feature.
 fn plain_of(net: &Network, plain: &Plain, id: FeatureId) -> Vec<u8> {
-    let whole = plain[net.root(id).0].as_deref().unwrap_or_default();
+    let whole = plain[net.root(id)].as_deref().unwrap_or_default();
     places(net, id).into_iter().map(|at| whole[at]).collect()
 }
 
@@ -317,7 +359,7 @@ fn check(net: &Network, program: &CompiledNetwork, machine: &NpuMachine, r: &mut
         return Err(format!("{} cycles without values, {} with them", timed.cycles, counts.cycles));
     }
     for layer in &net.layers {
-        let (values, root) = (reference(net, layer, &plain), net.root(layer.output).0);
+        let (values, root) = (reference(net, layer, &plain), net.root(layer.output));
         let whole = &net.features[root];
         let all = plain[root].get_or_insert_with(|| vec![0; whole.height * whole.width * whole.channels]);
         places(net, layer.output).into_iter().zip(values).for_each(|(at, value)| all[at] = value);

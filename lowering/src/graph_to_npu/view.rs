@@ -44,24 +44,38 @@ fn whole(axis: usize, extent: usize) -> Vec<Digit> {
 }
 
 impl ChannelOrder {
-    /// The extents `[H, W, C]` of the feature of a tensor, and the digits of the tensor's axes.
-    pub fn of(self, extents: &[usize]) -> Option<([usize; 3], Vec<Vec<Digit>>)> {
-        let axes: Vec<usize> = match (self, extents) {
-            (ChannelOrder::ChannelsFirst, [1, _, _, _]) => vec![ROWS, CHANNELS, ROWS, COLUMNS],
-            (ChannelOrder::ChannelsFirst, [1, _, _]) => vec![ROWS, CHANNELS, COLUMNS],
+    /// The axis of the feature for each axis of a tensor.
+    pub fn axes(self, extents: &[usize]) -> Option<Vec<usize>> {
+        Some(match (self, extents) {
             // The pixels of a batch of images of one pixel are the columns.
-            (ChannelOrder::ChannelsFirst, [_, _, rest @ ..]) if rest.len() < 3 && rest.iter().all(|&n| n == 1) => {
+            (ChannelOrder::ChannelsFirst, [images, _, rest @ ..])
+                if *images > 1 && rest.len() < 3 && rest.iter().all(|&n| n == 1) =>
+            {
                 [&[COLUMNS, CHANNELS][..], &[ROWS, ROWS][..rest.len()]].concat()
             }
-            (ChannelOrder::ChannelsLast, [_, _, _, _]) if extents[0] == 1 => vec![ROWS, ROWS, COLUMNS, CHANNELS],
+            // The rows of the images of a batch follow each other.
+            (ChannelOrder::ChannelsFirst, [_, _, _, _]) => vec![ROWS, CHANNELS, ROWS, COLUMNS],
+            (ChannelOrder::ChannelsFirst, [_, _, _]) => vec![ROWS, CHANNELS, COLUMNS],
+            (ChannelOrder::ChannelsFirst, [_, _]) => vec![COLUMNS, CHANNELS],
+            (ChannelOrder::ChannelsLast, [_, _, _, _]) => vec![ROWS, ROWS, COLUMNS, CHANNELS],
             (ChannelOrder::ChannelsLast, [_, _, _]) => vec![ROWS, COLUMNS, CHANNELS],
             (ChannelOrder::ChannelsLast, [_, _]) => vec![COLUMNS, CHANNELS],
             (ChannelOrder::ChannelsLast, [_]) => vec![CHANNELS],
             _ => return None,
-        };
-        let mut feature = [1; 3];
-        axes.iter().zip(extents).for_each(|(&axis, &extent)| feature[axis] *= extent);
-        Some((feature, axes.into_iter().zip(extents).map(|(axis, &extent)| whole(axis, extent)).collect()))
+        })
+    }
+
+    /// The extents `[H, W, C]` of the feature of a tensor, and the digits of the tensor's axes.
+    pub fn of(self, extents: &[usize]) -> Option<([usize; 3], Vec<Vec<Digit>>)> {
+        let (axes, mut feature) = (self.axes(extents)?, [1; 3]);
+        let mut digits = vec![Vec::new(); axes.len()];
+        for (i, (&axis, &extent)) in axes.iter().zip(extents).enumerate().rev() {
+            if extent > 1 {
+                digits[i].push(Digit { axis, extent, stride: feature[axis] });
+            }
+            feature[axis] *= extent;
+        }
+        Some((feature, digits))
     }
 }
 

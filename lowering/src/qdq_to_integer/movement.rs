@@ -1,15 +1,16 @@
-//! Ops that commute with dequantization: they move elements, or select the largest.
+//! Ops that commute with dequantization: they move elements, or select the largest or the nearest.
 
 use super::quantization::{Quantization, Quantized};
 use crate::emit::Emitter;
-use gradus_ir::{Builder, Module, Op, OpDecl, OpInfo, OpState, Value};
+use crate::operands::{constant, constant_padding, nearest_sources};
+use gradus_ir::{Builder, DType, Module, Op, OpDecl, OpInfo, OpState, Tensor, Value};
 use gradus_networks::graph::{
-    self, DequantizeLinearOp, ExpandOp, FlattenOp, GlobalMaxPoolOp, IdentityOp, MaxPoolOp, ReshapeOp, SliceOp, SplitOp,
-    SqueezeOp, TransposeOp, UnsqueezeOp,
+    self, DequantizeLinearOp, ExpandOp, FlattenOp, GlobalMaxPoolOp, IdentityOp, MaxPoolOp, PadOp, ReshapeOp, ResizeOp,
+    SliceOp, SplitOp, SqueezeOp, TransposeOp, UnsqueezeOp,
 };
 
 /// The ops with one result, each of which reads elements of its first operand only.
-const MOVES: [&OpInfo; 10] = [
+const MOVES: [&OpInfo; 11] = [
     ReshapeOp::INFO,
     FlattenOp::INFO,
     SqueezeOp::INFO,
@@ -20,28 +21,48 @@ const MOVES: [&OpInfo; 10] = [
     IdentityOp::INFO,
     MaxPoolOp::INFO,
     GlobalMaxPoolOp::INFO,
+    ResizeOp::INFO,
 ];
 
 /// An op that is computed on integers and dequantized after it.
 pub(super) struct Moved {
     x: Value,
     q: Quantization,
+    /// The elements that are added before and after each axis, and their byte.
+    padding: Option<(Vec<[usize; 2]>, Tensor)>,
 }
 
 impl Moved {
     /// Returns the integers that an op reads, if it may be computed on them.
     pub(super) fn of(m: &Module, op: Op) -> Option<Moved> {
         let is_known = m.num_results(op) == 1 && m.is_one_of(op, &MOVES) || SplitOp::cast(m, op).is_some();
-        if !is_known || has_empty_windows(m, op) {
+        let is_computed = ResizeOp::cast(m, op).is_some_and(|resize| nearest_sources(m, resize).is_err());
+        let pad = PadOp::cast(m, op);
+        if !is_known && pad.is_none() || is_computed || has_empty_windows(m, op) {
             return None;
         }
         let Quantized { x, q } = Quantized::per_tensor(m, *m.operands(op).first()?).ok()?;
-        m.constant(x).is_none().then_some(Moved { x, q })
+        let padding = match pad {
+            Some(pad) => Some((constant_padding(m, pad).ok()?, padding_byte(m, pad, &q)?)),
+            None => None,
+        };
+        m.constant(x).is_none().then_some(Moved { x, q, padding })
     }
 
     /// Creates the op and the dequantization of its results before `op`, and replaces its results.
     pub(super) fn emit(self, m: &mut Module, op: Op) -> Option<()> {
         let results = Vec::from_iter(m.results(op).map(|value| (value, m.value_type(value))));
+        if let Some((pads, byte)) = &self.padding {
+            let mut b = Builder::before(m, op);
+            let mut e = Emitter::on_graph(&mut b, op);
+            let list: Vec<i64> = [0, 1].iter().flat_map(|&side| pads.iter().map(move |pad| pad[side] as i64)).collect();
+            let byte = e.constant(byte, self.q.elem)?;
+            let padded = e.pad(self.x, &list, Some(byte))?;
+            let [scale, zero] = self.q.constants(&mut e)?;
+            let value = e.typed(DequantizeLinearOp::INFO.name, &[padded, scale, zero], &[], results[0].1)?;
+            m.replace_all_uses(results[0].0, value);
+            return Some(());
+        }
         let mut state = OpState::like(m, op);
         state.operands.push(self.x);
         state.operands.extend_from_slice(&m.operands(op)[1..]);
@@ -57,6 +78,21 @@ impl Moved {
         }
         results.iter().zip(values).for_each(|(&(old, _), new)| m.replace_all_uses(old, new));
         Some(())
+    }
+}
+
+/// Returns the byte that is dequantized to the value of a padding.
+fn padding_byte(m: &Module, op: PadOp, q: &Quantization) -> Option<Tensor> {
+    let value = match op.constant_value(m) {
+        Some(value) => *constant(m, value).ok()?.to_f64().first()?,
+        None => 0.0,
+    };
+    let (scale, zero) = (f64::from(q.scale_of(0)), *q.zero.to_i64()?.first()?);
+    let steps = value / scale;
+    let byte = (steps.fract() == 0.0).then_some(steps as i64 + zero)?;
+    match q.zero.dtype() {
+        DType::I8 => i8::try_from(byte).ok().map(Tensor::scalar),
+        _ => u8::try_from(byte).ok().map(Tensor::scalar),
     }
 }
 

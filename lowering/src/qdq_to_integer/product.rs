@@ -2,8 +2,9 @@
 
 use super::quantization::{Quantization, Quantized, is_f32};
 use crate::emit::Emitter;
+use crate::operands::is_mean_of_images;
 use gradus_ir::{Attr, DType, Module, Op, OpArgs, OpDecl, Refusal, Tensor, Type, Value};
-use gradus_networks::graph::{ConvOp, GemmOp, GlobalAveragePoolOp, MatMulOp, QLinearConvOp, QLinearMatMulOp};
+use gradus_networks::graph::{ConvOp, GemmOp, MatMulOp, QLinearConvOp, QLinearMatMulOp, ReduceMeanOp};
 
 /// Largest magnitude of a product of two differences of bytes.
 const MAX_PRODUCT: i64 = 255 * 255;
@@ -13,13 +14,18 @@ const MAX_BIAS_STEP: f64 = 1.0 / 16.0;
 
 /// A quantized convolution.
 pub(super) struct Convolution {
-    x: Quantized,
+    /// The image.
+    pub(super) x: Quantized,
     /// The shape in which `x` is read, if not its own.
-    reshaped: Option<Vec<i64>>,
-    weights: (Tensor, Quantization),
-    bias: Option<Tensor>,
-    attrs: Vec<(&'static str, Attr)>,
-    to: Quantization,
+    pub(super) reshaped: Option<Vec<i64>>,
+    /// Filters.
+    pub(super) weights: (Tensor, Quantization),
+    /// The summand of each filter.
+    pub(super) bias: Option<Tensor>,
+    /// Attributes.
+    pub(super) attrs: Vec<(&'static str, Attr)>,
+    /// The quantization of the result.
+    pub(super) to: Quantization,
 }
 
 impl Convolution {
@@ -31,11 +37,16 @@ impl Convolution {
             (_, Some(of)) => gemm(m, of, &args, to)?,
             _ => mean(m, op, &args, to)?,
         };
-        let (weights, bias) = (&conv.weights.0, conv.bias.as_ref());
+        conv.checked()
+    }
+
+    /// Returns the convolution, if its sums have 32 bits.
+    pub(super) fn checked(self) -> Result<Convolution, Refusal> {
+        let (weights, bias) = (&self.weights.0, self.bias.as_ref());
         let depth = weights.len() as i64 / weights.shape().first().copied().unwrap_or(1).max(1) as i64;
         let bias = bias.and_then(Tensor::to_i64).into_iter().flatten().map(i64::abs).max().unwrap_or(0);
         let largest = depth.saturating_mul(MAX_PRODUCT).saturating_add(bias);
-        (largest <= i64::from(i32::MAX)).then_some(conv).ok_or(LARGE_SUMS.into())
+        (largest <= i64::from(i32::MAX)).then_some(self).ok_or(LARGE_SUMS.into())
     }
 
     /// Creates the convolution, with a result of type `ty`.
@@ -52,11 +63,13 @@ impl Convolution {
         if let Some(bias) = &self.bias {
             operands.push(e.constant(bias, Type::I32)?);
         }
-        if self.reshaped.is_none() {
+        let (rank, extents) = (tensor.rank(), e.m().ctx.shape(ty)?.to_vec());
+        if extents.len() == rank {
             return e.typed(QLinearConvOp::INFO.name, &operands, &self.attrs, ty);
         }
-        let extents = e.m().ctx.shape(ty)?.to_vec();
-        let image = e.m().ctx.tensor_type(&[&extents[..], &[1]].concat(), self.to.elem);
+        let mut image = extents.clone();
+        image.resize(rank, 1);
+        let image = e.m().ctx.tensor_type(&image, self.to.elem);
         let y = e.typed(QLinearConvOp::INFO.name, &operands, &self.attrs, image)?;
         e.reshape(y, &extents)
     }
@@ -122,8 +135,11 @@ fn gemm(m: &Module, gemm: GemmOp, args: &OpArgs<'_>, to: &Quantization) -> Resul
 fn mean(m: &Module, op: Op, args: &OpArgs<'_>, to: &Quantization) -> Result<Convolution, Refusal> {
     let value = m.operands(op)[0];
     let unknown = Refusal::of(value, "an unknown extent");
+    if ReduceMeanOp::cast(m, op).is_some() && !is_mean_of_images(m, op) {
+        return Err("a mean of other axes than rows and columns".into());
+    }
     let Some(&[_, channels, ref image @ ..]) = m.ctx.shape(m.value_type(value)) else { return Err(unknown) };
-    let (kernel, attrs): (Vec<i64>, Vec<_>) = if GlobalAveragePoolOp::cast(m, op).is_some() {
+    let (kernel, attrs): (Vec<i64>, Vec<_>) = if is_mean_of_images(m, op) {
         (image.to_vec(), vec![])
     } else {
         let is_padded = args.ints("pads").unwrap_or_default().iter().any(|&pad| pad != 0);
@@ -157,17 +173,20 @@ fn mean(m: &Module, op: Op, args: &OpArgs<'_>, to: &Quantization) -> Result<Conv
 }
 
 /// The parameters that determine the integers of a bias.
-struct Bias<'a> {
-    x: &'a Quantization,
-    w: &'a Quantization,
-    to: &'a Quantization,
+pub(super) struct Bias<'a> {
+    /// Of the image.
+    pub(super) x: &'a Quantization,
+    /// Of the filters.
+    pub(super) w: &'a Quantization,
+    /// Of the result.
+    pub(super) to: &'a Quantization,
     /// Number of elements.
-    columns: usize,
+    pub(super) columns: usize,
 }
 
 impl Bias<'_> {
     /// Returns the bias in steps of the sums, `x.scale * w.scale`, if it is constant and the steps are small.
-    fn of(&self, m: &Module, value: Value) -> Result<Tensor, Refusal> {
+    pub(super) fn of(&self, m: &Module, value: Value) -> Result<Tensor, Refusal> {
         let step = |n: usize| f64::from(self.x.scale_of(0)) * f64::from(self.w.scale_of(n));
         let other = "a bias that is not constant and finite, with an element for each column";
         let reals = self.reals(m, value).ok_or(Refusal::of(value, other))?;

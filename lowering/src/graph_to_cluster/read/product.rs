@@ -2,10 +2,14 @@
 
 use super::super::network::{ConvInfo, Layer, LayerKind, StageInfo, WindowInfo};
 use super::{NOT_DECLARED, OTHER_ELEMENTS, Reader, feature_type, float};
-use crate::operands::{common_zero_point, constant, requantization, taps_before_depth, window_of_image};
+use crate::operands::{
+    common_zero_point, constant, constant_padding, is_mean_of_images, nearest_sources, requantization,
+    taps_before_depth, window_of_image,
+};
 use gradus_ir::{DType, Op, OpDecl, Refusal, Tensor, Value};
 use gradus_networks::graph::{
-    AveragePoolOp, ConvOp, GemmOp, GlobalMaxPoolOp, MaxPoolOp, QLinearConvOp, SoftmaxOp, convolution, pool_window,
+    AveragePoolOp, ConvOp, GemmOp, GlobalMaxPoolOp, MaxPoolOp, PadOp, QLinearConvOp, ReduceMeanOp, ResizeOp, SoftmaxOp,
+    convolution, pool_window,
 };
 use gradus_reference_kernels::shape::Window;
 use gradus_simulators::cluster::{Elem, Stage};
@@ -183,6 +187,9 @@ impl Reader<'_> {
         if !is_max && !matches!(elem, Elem::F32 | Elem::F16) {
             return Err(Refusal::of(x, OTHER_ELEMENTS));
         }
+        if ReduceMeanOp::cast(m, op).is_some() && !is_mean_of_images(m, op) {
+            return Err(Refusal::of(x, "a mean of other axes than rows and columns"));
+        }
         let is_window = m.is_one_of(op, &[MaxPoolOp::INFO, AveragePoolOp::INFO]);
         let window = match is_window {
             true => window_info(&pool_window(m, op).map_err(|_| OTHER_WINDOW)?)?,
@@ -198,6 +205,82 @@ impl Reader<'_> {
             false => 0,
         };
         self.add_layer(op, x, LayerKind::Pool { window, is_max, divisor }, Vec::new())
+    }
+
+    /// Reads a padding of rows and columns: a convolution of each channel by 1. Floats are padded by 0.
+    pub(super) fn pad(&mut self, op: PadOp) -> Result<(), Refusal> {
+        let m = self.m;
+        let x = op.x(m);
+        let ([.., channels], elem) = feature_type(m, x)?;
+        let number = match op.constant_value(m) {
+            Some(value) => *constant(m, value)?.to_f64().first().ok_or(Refusal::of(value, "no number"))?,
+            None => 0.0,
+        };
+        let pads = constant_padding(m, op)?;
+        let (others, images) = pads.split_at(2.min(pads.len()));
+        if others.iter().any(|pads| *pads != [0; 2]) || images.is_empty() {
+            return Err(Refusal::of(op.pads(m), "padding of other axes than rows and columns"));
+        }
+        let (one, zero) = match elem {
+            Elem::F32 => (1_f32.to_le_bytes().to_vec(), 0),
+            // 1.0 as a float of 16 bits.
+            Elem::F16 => (0x3c00_u16.to_le_bytes().to_vec(), 0),
+            Elem::I8 | Elem::U8 => (vec![1], number as i32),
+        };
+        let is_integer = matches!(elem, Elem::I8 | Elem::U8);
+        (is_integer || number == 0.0).then_some(()).ok_or("padding of floats by another number than 0")?;
+        let before = |i: usize| images.get(i).map_or(0, |pads| pads[0] as u32);
+        let pad = if images.len() == 1 { [0, before(0)] } else { [before(0), before(1)] };
+        let info = ConvInfo {
+            window: WindowInfo { kernel: [1, 1], pad, ..POINT },
+            group_in: 1,
+            group_out: 1,
+            weights: one.repeat(channels as usize),
+            weights_elem: if is_integer { Elem::I8 } else { elem },
+            bias: None,
+            zero,
+            weights_zero: 0,
+        };
+        let requantize = StageInfo {
+            stage: Stage::Requantize { scales: 0, zero, elem },
+            other: None,
+            lists: vec![1_f32.to_le_bytes().repeat(channels as usize)],
+            size: 4,
+        };
+        let stages = if is_integer { vec![requantize] } else { Vec::new() };
+        self.add_layer(op.0, x, LayerKind::Conv(info), stages)
+    }
+
+    /// Reads a resampling each of whose elements is one of the operand, by integer factors.
+    pub(super) fn resize(&mut self, op: ResizeOp) -> Result<(), Refusal> {
+        let m = self.m;
+        let x = op.x(m);
+        let (rank, mut factors, mut strides) = (m.ctx.shape(m.value_type(x)).map_or(0, <[i64]>::len), [1; 2], [1; 2]);
+        for (axis, sources) in nearest_sources(m, op)? {
+            let axis = (axis + 2).checked_sub(rank).filter(|_| axis > 1 && rank < 5);
+            let axis = axis.ok_or("a resampling of other axes than rows and columns")?;
+            let is_up = |&f: &usize| sources.iter().enumerate().all(|(i, &from)| from == i / f);
+            let is_down = |&f: &usize| sources.iter().enumerate().all(|(i, &from)| from == i * f);
+            let found = (1..=sources.len()).find(is_up).filter(|f| sources.len().is_multiple_of(*f));
+            match (found, sources.get(1).filter(|f| **f > 0 && is_down(f))) {
+                (_, Some(&stride)) => strides[axis] = stride as u32,
+                (Some(factor), None) => factors[axis] = factor as u32,
+                (None, None) => return Err("a resampling by a factor that is not integer".into()),
+            }
+        }
+        let y = m.result(op.0, 0);
+        let ([rows, cols, _], [to_rows, to_cols, _]) = (feature_type(m, x)?.0, feature_type(m, y)?.0);
+        let is_all = [(rows, to_rows, 0), (cols, to_cols, 1)]
+            .into_iter()
+            .all(|(from, to, axis)| factors[axis] == 1 || to == from * factors[axis]);
+        is_all.then_some(()).ok_or("a resampling of a part of the operand")?;
+        let window = WindowInfo { kernel: [1, 1], stride: strides, ..POINT };
+        let kind = match (factors, strides) {
+            (_, [1, 1]) => LayerKind::Upsample { factors },
+            ([1, 1], _) => LayerKind::Pool { window, is_max: true, divisor: 0 },
+            _ => return Err("a resampling to more rows and fewer columns, or the reverse".into()),
+        };
+        self.add_layer(op.0, x, kind, Vec::new())
     }
 
     /// Reads a softmax or a normalization across channels.

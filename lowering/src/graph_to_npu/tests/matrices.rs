@@ -31,7 +31,7 @@ fn batch_of(
     let parts = (0..batch).map(|i| {
         let info = net.features[whole].clone();
         let (row, channel) = if product.as_rows { (i, 0) } else { (0, i * channels) };
-        let part_of = Some(PartOf { whole, row, channel });
+        let part_of = Some(PartOf { row, channel, ..PartOf::all(whole) });
         net.features.push(FeatureInfo { height: 1, width, channels, part_of, role: Role::Inner, ..info });
         net.features.len() - 1
     });

@@ -1,17 +1,38 @@
 // RUN: gradus opt %s --convert-graph-to-npu --split-input-file --verify-diagnostics
 
-func.func @other_op(%x: tensor<1x8x4x4xi8>) -> tensor<1x8x1x1xi8> {
-  // expected-remark@+1 {{'graph.global_max_pool' stays on the host: not an op of the npu}}
-  %0 = graph.global_max_pool %x : (tensor<1x8x4x4xi8>) -> tensor<1x8x1x1xi8>
-  return %0 : tensor<1x8x1x1xi8>
+func.func @other_op(%x: tensor<1x8x1x1xi8>) -> tensor<1x8x4x4xi8> {
+  %s = graph.constant dense<[1, 8, 4, 4]> : tensor<4xi64>
+  // expected-remark@+1 {{'graph.expand' stays on the host: not an op of the npu}}
+  %0 = graph.expand %x, %s : (tensor<1x8x1x1xi8>, tensor<4xi64>) -> tensor<1x8x4x4xi8>
+  return %0 : tensor<1x8x4x4xi8>
 }
 
 // -----
 
-func.func @batch(%x: tensor<2x8x4x4xi8>, %t: tensor<256xi8>) -> tensor<2x8x4x4xi8> {
-  // expected-remark@+1 {{'graph.table' stays on the host: a batch of 2 images (result 'y')}}
-  %0 = graph.table %x, %t : (tensor<2x8x4x4xi8>, tensor<256xi8>) -> tensor<2x8x4x4xi8>
-  return %0 : tensor<2x8x4x4xi8>
+func.func @indices(%x: tensor<1x8x4x4xi8>) -> (tensor<1x8x2x2xi8>, tensor<1x8x2x2xi64>) {
+  // expected-remark@+1 {{'graph.max_pool' stays on the host: elements other than bytes (result 'indices')}}
+  %0, %1 = graph.max_pool %x {kernel_shape = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x8x4x4xi8>) -> (tensor<1x8x2x2xi8>, tensor<1x8x2x2xi64>)
+  return %0, %1 : tensor<1x8x2x2xi8>, tensor<1x8x2x2xi64>
+}
+
+// -----
+
+func.func @rows_of_a_batch(%x: tensor<2x8x4x4xi8>) -> tensor<2x8x2x4xi8> {
+  %a = graph.constant dense<1> : tensor<1xi64>
+  %b = graph.constant dense<3> : tensor<1xi64>
+  %c = graph.constant dense<2> : tensor<1xi64>
+  // expected-remark@+1 {{'graph.slice' stays on the host: an axis that is a part of the rows, columns or channels of its feature}}
+  %0 = graph.slice %x, %a, %b axes %c : (tensor<2x8x4x4xi8>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<2x8x2x4xi8>
+  return %0 : tensor<2x8x2x4xi8>
+}
+
+// -----
+
+func.func @between(%x: tensor<1x8x4x4xi8>) -> tensor<1x8x7x4xi8> {
+  %s = graph.constant dense<[1, 8, 7, 4]> : tensor<4xi64>
+  // expected-remark@+1 {{'graph.resize' stays on the host: elements between those of the operand, or outside of it}}
+  %0 = graph.resize %x sizes %s {mode = "linear"} : (tensor<1x8x4x4xi8>, tensor<4xi64>) -> tensor<1x8x7x4xi8>
+  return %0 : tensor<1x8x7x4xi8>
 }
 
 // -----

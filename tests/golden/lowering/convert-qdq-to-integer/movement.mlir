@@ -45,3 +45,21 @@ func.func @split(%x: tensor<1x4x2xui8>) -> (tensor<1x2x2xui8>, tensor<1x2x2xui8>
   %3 = graph.quantize_linear %1#1, %t, %z : (tensor<1x2x2xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x2x2xui8>
   return %2, %3 : tensor<1x2x2xui8>, tensor<1x2x2xui8>
 }
+
+// -----
+
+// Padding by a value that a byte has, and the nearest elements, are computed on integers. A value between two bytes is not.
+func.func @padded(%x: tensor<1x2x2x2xui8>) -> (tensor<1x2x6x6xui8>, tensor<1x2x3x3xf32>) {
+  %s = graph.constant dense<0.5> : tensor<f32>
+  %z = graph.constant dense<3> : tensor<ui8>
+  %p = graph.constant dense<[0, 0, 0, 0, 0, 0, 1, 1]> : tensor<8xi64>
+  %v = graph.constant dense<2.5> : tensor<f32>
+  %u = graph.constant dense<0.3> : tensor<f32>
+  %n = graph.constant dense<[1, 2, 6, 6]> : tensor<4xi64>
+  %0 = graph.dequantize_linear %x, %s, %z : (tensor<1x2x2x2xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x2x2x2xf32>
+  %1 = graph.pad %0, %p value %v : (tensor<1x2x2x2xf32>, tensor<8xi64>, tensor<f32>) -> tensor<1x2x3x3xf32>
+  %2 = graph.resize %1 sizes %n {mode = "nearest"} : (tensor<1x2x3x3xf32>, tensor<4xi64>) -> tensor<1x2x6x6xf32>
+  %3 = graph.quantize_linear %2, %s, %z : (tensor<1x2x6x6xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x2x6x6xui8>
+  %4 = graph.pad %0, %p value %u : (tensor<1x2x2x2xf32>, tensor<8xi64>, tensor<f32>) -> tensor<1x2x3x3xf32>
+  return %3, %4 : tensor<1x2x6x6xui8>, tensor<1x2x3x3xf32>
+}
