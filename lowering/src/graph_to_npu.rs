@@ -44,7 +44,8 @@ mod view;
 
 use crate::emit::Emitter;
 use crate::layers::{
-    self, Accelerator, ChoiceOptions, LayerChoices, LayerFigures, LayerOptions, OFFLOAD, ProgramOps, Road, machine_of,
+    self, Accelerator, ChoiceOptions, Comparison, LayerChoices, LayerFigures, LayerOptions, OFFLOAD, ProgramOps, Road,
+    machine_of,
 };
 use elementwise_layouts::Layout;
 pub use extent::{Extent, Space, extents};
@@ -54,7 +55,7 @@ use gradus_ir::{
 };
 use gradus_machines::npu;
 use gradus_networks::graph::{QLinearConvOp, QLinearMulOp};
-use gradus_simulators::npu::NpuMachine;
+use gradus_simulators::npu::{NpuMachine, Simulator};
 use network::{FeatureId, ProductSide};
 use program::{CompiledNetwork, compile};
 use read::{OPS, Read, Reader, Setting};
@@ -227,6 +228,7 @@ impl Accelerator for NpuLayers {
     type Program = (Read, CompiledNetwork);
 
     const NAME: &'static str = "npu";
+    const COMPARISON: Comparison = Comparison::Layers;
 
     fn new(m: &Module, root: Op, options: &LayerOptions, forced: &ChoiceOptions) -> Result<Self, Diagnostic> {
         let (mut multiplies, mut pads_rows) = (true, true);
@@ -333,6 +335,11 @@ impl Accelerator for NpuLayers {
 
     fn figures(&self, m: &Module, (read, program): &Self::Program) -> Vec<LayerFigures> {
         given::figures(&read.net, &self.machine, &program.residency, &|tiles| tiles.to_attr(&m.ctx))
+    }
+
+    fn cycles(&self, (_, program): &Self::Program) -> u64 {
+        let timed = Simulator::new(self.machine.clone()).time(&program.instructions);
+        timed.map_or(0, |counts| counts.cycles)
     }
 
     fn count(&self, (read, program): &Self::Program, cx: &mut PassContext<'_>) {
