@@ -51,7 +51,8 @@ use elementwise_layouts::Layout;
 pub use extent::{Extent, Space, extents};
 use gradus_ir::pass::{FloatChange, OptionKind, PassOption, Rewrites};
 use gradus_ir::{
-    Attr, Builder, DType, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Refusal, Tensor, Value,
+    Attr, Builder, DType, Diagnostic, Loc, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Refusal, Tensor,
+    Value,
 };
 use gradus_machines::npu;
 use gradus_networks::graph::{QLinearConvOp, QLinearMulOp};
@@ -363,7 +364,8 @@ impl Accelerator for NpuLayers {
             results: &results,
             bubbles: read.net.bubbles_dropped(&self.machine),
         };
-        new.build(b, loc);
+        let defined = new.build(b, loc);
+        locate(b.module, defined, ops_of_steps(read, program));
         Some(())
     }
 
@@ -385,5 +387,26 @@ impl Accelerator for NpuLayers {
             Some((*old, first.unpack(e, results[*i], *old, view)?))
         });
         new.collect()
+    }
+}
+
+/// The first op of the layer of each convolution of a program, in order.
+fn ops_of_steps(read: &Read, program: &CompiledNetwork) -> impl Iterator<Item = Option<Op>> {
+    program.steps.steps.iter().map(|step| read.net.layers[step.layer].ops.first().copied())
+}
+
+/// Gives the convolutions of a program, and the requantization of each, the locations of their ops. Both are in the order of steps.
+fn locate(m: &mut Module, program: Op, ops: impl Iterator<Item = Option<Op>>) {
+    let locs: Vec<Option<Loc>> = ops.map(|op| op.map(|op| m.loc(op))).collect();
+    let (mut of_convolutions, mut of_posts) = (locs.iter(), locs.iter());
+    for inst in m.ops_under(program) {
+        let next = match m.name_text(inst) {
+            "npu.conv" | "npu.dwconv" => of_convolutions.next(),
+            "npu.post" => of_posts.next(),
+            _ => continue,
+        };
+        if let Some(&Some(loc)) = next {
+            m.set_loc(inst, loc);
+        }
     }
 }
