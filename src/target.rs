@@ -16,6 +16,7 @@ use gradus_ir::{Context, Module, verify};
 #[cfg(feature = "cpu")]
 use gradus_runtime::artifact::CompiledFor;
 use gradus_targets::Target;
+use std::any::Any;
 use std::sync::Arc;
 
 /// Returns the argument `--machine`.
@@ -207,9 +208,20 @@ pub fn compile(
 /// Runs a pipeline on the only program of its context, with dumps between its passes. Constants that the program no longer
 /// uses are freed. The final program is verified, those between passes are not. Returns the refused ops.
 pub fn run_pipeline(
-    mut pipeline: Pipeline,
+    pipeline: Pipeline,
     m: &mut Module,
     printing: IrPrinting,
+    streams: &mut Streams<'_>,
+) -> Result<Refusals, Failure> {
+    run_with_reports(pipeline, m, RunOptions { printing, ..RunOptions::default() }, &mut |_| (), streams)
+}
+
+/// Runs a pipeline as [`run_pipeline`] does, and calls `receive` with the reports that the options request.
+pub fn run_with_reports(
+    mut pipeline: Pipeline,
+    m: &mut Module,
+    options: RunOptions,
+    receive: &mut dyn FnMut(Box<dyn Any + Send>),
     streams: &mut Streams<'_>,
 ) -> Result<Refusals, Failure> {
     let (mut said, mut unwritten, mut shown) = (Vec::new(), None, PassProgress::default());
@@ -219,7 +231,7 @@ pub fn run_pipeline(
         PassEvent::File { path, text } => {
             unwritten = io::write_file(&path, &text, streams).err().or(unwritten.take());
         }
-        PassEvent::Report(_) => {}
+        PassEvent::Report(report) => receive(report),
         PassEvent::Progress { pass, done, what } => shown.show(pass, done, what),
     });
     // Weights in the form before a pass would stay in the context otherwise.
@@ -227,7 +239,7 @@ pub fn run_pipeline(
         passed.module.ctx.release_unused_constants(passed.module);
         Ok(())
     }));
-    let done = pipeline.run(m, &RunOptions { printing, verify_each: false, ..RunOptions::default() }, &mut watch);
+    let done = pipeline.run(m, &RunOptions { verify_each: false, ..options }, &mut watch);
     drop(watch);
     done.map_err(|_| report(&m.ctx, &said, streams))?;
     verify(m).map_err(|errors| report(&m.ctx, &errors, streams))?;

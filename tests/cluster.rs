@@ -269,16 +269,6 @@ fn models_share_the_clusters() {
     }
 }
 
-#[test]
-fn the_picture_shows_each_cluster() {
-    let folder = tempfile::tempdir().expect("a folder can be made");
-    let picture = folder.path().join("clusters.svg").display().to_string();
-    let output = gradus(&["inspect", &example("digits_cnn_int8.onnx"), "--target", "cluster", "--svg", &picture]);
-    assert_eq!(output.code, 0, "{}", output.err);
-    let text = read(Path::new(&picture));
-    assert!(["cluster 0", "cluster 4", "port 4", "DDR", "memory 0"].iter().all(|label| text.contains(label)));
-}
-
 /// A network that is one program runs from its binary alone, on the machine for which it is made and on inputs of its types.
 #[test]
 fn binaries_run_by_themselves() {

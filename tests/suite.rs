@@ -23,6 +23,7 @@ mod nna;
 mod npu;
 mod npu_products;
 mod opt_flags;
+mod pictures;
 mod plan;
 mod planted;
 mod reduce;

@@ -224,17 +224,6 @@ fn a_quantized_network_runs_on_the_npu() {
 }
 
 #[test]
-fn a_run_is_drawn() {
-    let folder = tempfile::tempdir().expect("a folder can be made");
-    let picture = folder.path().join("run.svg");
-    let model = example("digits_cnn_int8.onnx");
-    let output = gradus(&["inspect", &model, "--target", "npu", "--svg", &picture.display().to_string()]);
-    assert_eq!(output.code, 0, "{}", output.err);
-    let text = std::fs::read_to_string(picture).expect("the picture was written");
-    assert!(["@npu0: ", ">array<", ">SRAM<", "</svg>"].iter().all(|part| text.contains(part)), "{text}");
-}
-
-#[test]
 fn pipelines_end_before_a_pass() {
     let passes = Tool::gradus().passes;
     let text = "builtin.module(cse,func.func(dce,cse),func.func(sccp),dce)";

@@ -34,7 +34,8 @@ mod upsample;
 
 use crate::emit::Emitter;
 use crate::layers::{
-    self, Accelerator, ChoiceOptions, LayerChoices, LayerFigures, LayerOptions, OFFLOAD, ProgramOps, Road, machine_of,
+    self, Accelerator, ChoiceOptions, Comparison, LayerChoices, LayerFigures, LayerOptions, OFFLOAD, ProgramOps, Road,
+    machine_of,
 };
 use compile::{Compiled, Settings, compile_by, compile_schedule};
 use gradus_ir::pass::{FloatChange, OptionKind, PassOption, Rewrites};
@@ -48,7 +49,7 @@ use network::{Layer, Network, Role};
 use read::{OPS, Reader};
 use rustc_hash::FxHashSet;
 use schedule_ops::ScheduleOps;
-use search::compile;
+use search::{RejectedDivisions, compile};
 
 /// The declaration of the pass.
 pub const INFO: PassInfo = PassInfo {
@@ -159,12 +160,21 @@ pub(crate) struct ReadProgram {
     results: Vec<Value>,
 }
 
+/// A compiled program with its layers.
+pub(crate) struct ClusterProgram {
+    read: ReadProgram,
+    compiled: Compiled,
+    /// Empty for given choices.
+    rejected: RejectedDivisions,
+}
+
 impl Accelerator for ClusterLayers {
     type Network = ReadProgram;
-    type Program = (ReadProgram, Compiled);
+    type Program = ClusterProgram;
     type Steps = ScheduleOps;
 
     const NAME: &'static str = "cluster";
+    const COMPARISON: Comparison = Comparison::Programs;
 
     fn new(m: &Module, root: Op, options: &LayerOptions, _: &ChoiceOptions) -> Result<Self, Diagnostic> {
         let mut machine = machine_of(m, root, Self::NAME, ClusterMachine::of)?;
@@ -223,9 +233,9 @@ impl Accelerator for ClusterLayers {
 
     fn choose(&self, ops: &[Op], read: ReadProgram, cx: &mut PassContext<'_>) -> Result<Self::Program, (Op, Refusal)> {
         let compiled = compile(&read.net, &self.machine, self.settings, &mut |n| cx.progress("candidates", n));
-        let compiled = compiled.map_err(|(source, refusal)| (ops[source], refusal))?;
+        let (compiled, rejected) = compiled.map_err(|(source, refusal)| (ops[source], refusal))?;
         cx.count("num-candidates", compiled.candidates.len() as u64);
-        Ok((read, compiled))
+        Ok(ClusterProgram { read, compiled, rejected })
     }
 
     fn compile(
@@ -254,21 +264,27 @@ impl Accelerator for ClusterLayers {
         };
         let mut compiled = compiled.map_err(|(source, refusal)| (ops[source], refusal))?;
         compiled.program.constants = constants(&read.net, &compiled.schedule, &compiled.image);
-        Ok((read, compiled))
+        Ok(ClusterProgram { read, compiled, rejected: Vec::new() })
     }
 
     fn read_steps(m: &Module, block: Block) -> Result<ScheduleOps, (Op, Violation)> {
         schedule_ops::read(m, block)
     }
 
-    fn write_steps(&self, b: &mut Builder<'_>, ops: &[Op], (read, compiled): &Self::Program, with_places: bool) {
+    fn write_steps(
+        &self,
+        b: &mut Builder<'_>,
+        ops: &[Op],
+        ClusterProgram { read, compiled, .. }: &ClusterProgram,
+        with_places: bool,
+    ) {
         let sources: Vec<(Loc, String)> =
             read.net.layers.iter().map(|layer| (b.module.loc(ops[layer.source()]), layer.name.clone())).collect();
         let places = with_places.then_some(&compiled.memory);
         schedule_ops::write(b, &compiled.schedule, places, &|l| sources[l].clone());
     }
 
-    fn choices(&self, m: &Module, (read, compiled): &Self::Program) -> LayerChoices {
+    fn choices(&self, m: &Module, ClusterProgram { read, compiled, .. }: &ClusterProgram) -> LayerChoices {
         let (splits, reads) = given::splits_of(&read.net, compiled);
         let is_default = reads == given::default_reads(&self.machine);
         LayerChoices {
@@ -277,11 +293,17 @@ impl Accelerator for ClusterLayers {
         }
     }
 
-    fn figures(&self, m: &Module, (read, compiled): &Self::Program) -> Vec<LayerFigures> {
-        given::figures(&read.net, &self.machine, compiled, &|split| split.to_attr(&m.ctx))
+    fn figures(&self, m: &Module, program: &ClusterProgram) -> Vec<LayerFigures> {
+        let ClusterProgram { read, compiled, rejected } = program;
+        given::figures(&read.net, &self.machine, (compiled, rejected), &|split| split.to_attr(&m.ctx))
     }
 
-    fn report(&self, m: &Module, op: Op, (read, compiled): &Self::Program, cx: &mut PassContext<'_>) {
+    fn cycles(&self, program: &ClusterProgram) -> u64 {
+        program.compiled.estimate.cycles
+    }
+
+    fn report(&self, m: &Module, op: Op, program: &ClusterProgram, cx: &mut PassContext<'_>) {
+        let ClusterProgram { read, compiled, .. } = program;
         let best = compiled.estimate.cycles;
         let (tiled, spilled) = (compiled.choices.groups.iter().filter(|g| g.tiles > 1), compiled.choices.in_ddr.iter());
         let cycles = |cycles: Option<u64>| cycles.map_or("too large".to_owned(), |n| n.to_string());
@@ -301,12 +323,13 @@ impl Accelerator for ClusterLayers {
         cx.emit(Diagnostic::remark(m.loc(op), text));
     }
 
-    fn count(&self, (read, compiled): &Self::Program, cx: &mut PassContext<'_>) {
+    fn count(&self, ClusterProgram { read, compiled, .. }: &ClusterProgram, cx: &mut PassContext<'_>) {
         cx.count("num-layers", read.net.layers.len() as u64);
         cx.count("num-records", compiled.program.records.iter().map(|records| records.len() as u64).sum());
     }
 
-    fn define(&self, b: &mut Builder<'_>, name: &str, ops: &[Op], (_, compiled): &Self::Program) -> Option<()> {
+    fn define(&self, b: &mut Builder<'_>, name: &str, ops: &[Op], program: &ClusterProgram) -> Option<()> {
+        let compiled = &program.compiled;
         let (loc, code) = (b.module.loc(ops[0]), &compiled.program);
         // A compute record has the location of its op.
         let locations: Vec<Loc> = compiled.sources.iter().map(|&source| b.module.loc(ops[source])).collect();
@@ -318,7 +341,8 @@ impl Accelerator for ClusterLayers {
         Some(())
     }
 
-    fn call(&self, e: &mut Emitter<'_, '_>, callee: Attr, (read, _): &Self::Program) -> Option<Vec<(Value, Value)>> {
+    fn call(&self, e: &mut Emitter<'_, '_>, callee: Attr, program: &ClusterProgram) -> Option<Vec<(Value, Value)>> {
+        let read = &program.read;
         let types: Vec<_> = read.results.iter().map(|&v| e.m().value_type(v)).collect();
         let call = e.op("cluster.call", &[&read.operands], &[("callee", callee)], &types)?;
         Some(read.results.iter().copied().zip(e.m().results(call)).collect())

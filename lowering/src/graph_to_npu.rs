@@ -53,18 +53,19 @@ mod view;
 
 use crate::emit::{Emitter, name_of};
 use crate::layers::{
-    self, Accelerator, ChoiceOptions, LayerChoices, LayerFigures, LayerOptions, OFFLOAD, ProgramOps, Road, machine_of,
+    self, Accelerator, ChoiceOptions, Comparison, LayerChoices, LayerFigures, LayerOptions, OFFLOAD, ProgramOps, Road,
+    machine_of,
 };
 use elementwise_layouts::Layout;
 pub use extent::{Extent, Space, extents};
 use gradus_ir::pass::{FloatChange, OptionKind, PassOption, Rewrites};
 use gradus_ir::{
-    Attr, Block, Builder, DType, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Refusal, Tensor,
-    Value, Violation,
+    Attr, Block, Builder, DType, Diagnostic, Loc, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Refusal,
+    Tensor, Value, Violation,
 };
 use gradus_machines::npu;
 use gradus_networks::graph::{QLinearConvOp, QLinearMulOp};
-use gradus_simulators::npu::NpuMachine;
+use gradus_simulators::npu::{NpuMachine, Simulator};
 use network::{FeatureId, ProductSide};
 use program::{CompiledNetwork, NotPossible, compile};
 use read::{OPS, Read, Reader, Setting};
@@ -248,6 +249,7 @@ impl Accelerator for NpuLayers {
     type Steps = ScheduleOps;
 
     const NAME: &'static str = "npu";
+    const COMPARISON: Comparison = Comparison::Layers;
 
     fn new(m: &Module, root: Op, options: &LayerOptions, forced: &ChoiceOptions) -> Result<Self, Diagnostic> {
         let (mut multiplies, mut pads_rows) = (true, true);
@@ -371,6 +373,11 @@ impl Accelerator for NpuLayers {
         given::figures(&read.net, &self.machine, &program.residency, &|tiles| tiles.to_attr(&m.ctx))
     }
 
+    fn cycles(&self, (_, program): &Self::Program) -> u64 {
+        let timed = Simulator::new(self.machine.clone()).time(&program.instructions);
+        timed.map_or(0, |counts| counts.cycles)
+    }
+
     fn count(&self, (read, program): &Self::Program, cx: &mut PassContext<'_>) {
         cx.count("num-layers", read.net.layers.len() as u64);
         cx.count("num-instructions", program.instructions.len() as u64);
@@ -392,7 +399,8 @@ impl Accelerator for NpuLayers {
             results: &results,
             bubbles: read.net.bubbles_dropped(&self.machine),
         };
-        new.build(b, loc);
+        let defined = new.build(b, loc);
+        locate(b.module, defined, ops_of_steps(read, program));
         Some(())
     }
 
@@ -414,5 +422,26 @@ impl Accelerator for NpuLayers {
             Some((*old, first.unpack(e, results[*i], *old, view)?))
         });
         new.collect()
+    }
+}
+
+/// The first op of the layer of each convolution of a program, in order.
+fn ops_of_steps(read: &Read, program: &CompiledNetwork) -> impl Iterator<Item = Option<Op>> {
+    program.steps.steps.iter().map(|step| read.net.layers[step.layer].ops.first().copied())
+}
+
+/// Gives the convolutions of a program, and the requantization of each, the locations of their ops. Both are in the order of steps.
+fn locate(m: &mut Module, program: Op, ops: impl Iterator<Item = Option<Op>>) {
+    let locs: Vec<Option<Loc>> = ops.map(|op| op.map(|op| m.loc(op))).collect();
+    let (mut of_convolutions, mut of_posts) = (locs.iter(), locs.iter());
+    for inst in m.ops_under(program) {
+        let next = match m.name_text(inst) {
+            "npu.conv" | "npu.dwconv" => of_convolutions.next(),
+            "npu.post" => of_posts.next(),
+            _ => continue,
+        };
+        if let Some(&Some(loc)) = next {
+            m.set_loc(inst, loc);
+        }
     }
 }

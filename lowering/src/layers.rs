@@ -7,14 +7,18 @@
 //! |---|---|
 //! | `levels.rs` | ops that are a program of a machine together |
 //! | `fusion.rs` | ops as layers in the IR, and layers as ops again |
+//! | `report.rs` | the choices for layers as remarks and as a table |
 //!
 //! A machine is an [`Accelerator`].
 
 mod fusion;
 mod levels;
+mod report;
 
 pub(crate) use fusion::{Fusion, LayerChoices, ProgramOps};
 pub(crate) use levels::{OFFLOAD, is_of_network, machine_of};
+pub(crate) use report::Comparison;
+pub use report::{CHOICES, LayerTable};
 
 use crate::emit::Emitter;
 use fusion::{FormedProgram, LayerGroups};
@@ -25,6 +29,7 @@ use gradus_ir::{
 };
 use gradus_networks::layer::ScheduleOp;
 use levels::Level;
+use report::ChoiceReport;
 use rustc_hash::FxHashSet;
 
 /// Options that all passes on layers obey: the attribute `with` of a program.
@@ -73,7 +78,7 @@ pub(crate) struct LayerFigures {
     pub(crate) cycles: u64,
     /// Cycles below which no choice is.
     pub(crate) bound: u64,
-    /// The fastest of the other choices in the same places, with its cycles.
+    /// The fastest of the other choices, with its cycles, those of the machine's [`Comparison`].
     pub(crate) rejected: Option<(Attr, u64)>,
 }
 
@@ -108,6 +113,8 @@ pub(crate) trait Accelerator: Sized {
 
     /// The target, and the start of the symbols of programs, before a number.
     const NAME: &'static str;
+    /// The cycles of rejected choices.
+    const COMPARISON: Comparison;
 
     /// Creates the machine. Errors are at `root`.
     fn new(m: &Module, root: Op, options: &LayerOptions, forced: &ChoiceOptions) -> Result<Self, Diagnostic>;
@@ -154,6 +161,9 @@ pub(crate) trait Accelerator: Sized {
 
     /// Returns figures of each layer, in order.
     fn figures(&self, m: &Module, program: &Self::Program) -> Vec<LayerFigures>;
+
+    /// Returns the cycles of a program, as estimated.
+    fn cycles(&self, program: &Self::Program) -> u64;
 
     /// Explains the choices of a program, whose first op is `op`.
     fn report(&self, _: &Module, _: Op, _: &Self::Program, _: &mut PassContext<'_>) {}
@@ -319,8 +329,15 @@ fn choose<A: Accelerator>(
             };
             machine.report(m, new.ops[0], &program, cx);
             let (choices, program) = keep_given(&machine, m, &new, &fusion, program)?;
-            if forced.report {
-                explain(m, &new.layers, &choices, &machine.figures(m, &program), cx);
+            if forced.report || cx.wants(CHOICES) {
+                let (figures, cycles) = (machine.figures(m, &program), machine.cycles(&program));
+                let report = ChoiceReport { m, layers: &new.layers, choices: &choices.layers, figures, cycles };
+                if forced.report {
+                    report.explain::<A>(cx);
+                }
+                if cx.wants(CHOICES) {
+                    cx.report(Box::new(report.table::<A>()));
+                }
             }
             chosen.push((level, Some(FormedProgram { choices: Some(choices), ..new })));
         }
@@ -346,21 +363,6 @@ fn keep_given<A: Accelerator>(
     let network = machine.read(m, ProgramOps { ops: &new.ops, fusion }).map_err(|why| refused(m, why))?;
     let program = machine.compile(m, &new.ops, network, &choices, None).map_err(|why| refused(m, why))?;
     Ok((choices, program))
-}
-
-/// Emits a remark on the choice for each layer.
-fn explain(m: &Module, layers: &[Vec<Op>], choices: &LayerChoices, figures: &[LayerFigures], cx: &mut PassContext<'_>) {
-    for ((ops, choice), figures) in layers.iter().zip(&choices.layers).zip(figures) {
-        let names: Vec<&str> = ops.iter().map(|&op| m.name_text(op)).collect();
-        let (cycles, bound) = (figures.cycles, figures.bound);
-        let mut text =
-            format!("{} by {}: {cycles} cycles, bound {bound}", names.join(" + "), m.ctx.display_attr(*choice));
-        if let Some((other, cycles)) = figures.rejected {
-            text += &format!("; the fastest other one, {}: {cycles} cycles", m.ctx.display_attr(other));
-        }
-        let loc = ops.first().map(|&op| m.loc(op));
-        cx.emit(Diagnostic::remark(loc.unwrap_or_else(|| m.loc(m.root())), text));
-    }
 }
 
 /// Compiles the programs of a machine by their choices, and schedules if they have some.

@@ -20,7 +20,7 @@ mod form_steps;
 pub mod graph_to_addr;
 pub mod graph_to_cluster;
 pub mod graph_to_npu;
-mod layers;
+pub mod layers;
 pub mod matmul_to_nna;
 pub mod onnx;
 pub mod onnx_to_graph;

@@ -1,6 +1,7 @@
 //! `gradus inspect`: the address tables and memory accesses of a program.
 
 mod cells;
+mod choices;
 mod picture;
 mod records;
 mod summary;
@@ -28,6 +29,7 @@ fn command(tool: &Tool) -> Command {
         .about("Show address tables, memory accesses and constants of a program")
         .after_help(
             "Examples:\n  gradus inspect model.onnx --target cpu\n  gradus inspect model.onnx --target cpu --op 0 --row 5\n  \
+             gradus inspect model.onnx --target cluster --choices\n  gradus inspect model.onnx --target npu --svg run.svg\n  \
              gradus inspect program.mlir --op addr.gemm --row 5 --svg row.svg\n\n\
              Tables are those of the program as it is; --target compiles it first. Addresses are elements of the buffer.",
         )
@@ -36,6 +38,7 @@ fn command(tool: &Tool) -> Command {
         .arg(option("row", "N", "Show where a row of that op finds its elements").value_parser(clap::value_parser!(usize)))
         .arg(option("svg", "FILE", "Draw the buffer of that op and what a row reads in it; or, without --op, a run of the program on the simulator of its target: units and memories over time"))
         .arg(Arg::new("disasm").long("disasm").action(ArgAction::SetTrue).help("Show machine code as instructions"))
+        .arg(Arg::new("choices").long("choices").action(ArgAction::SetTrue).help("Show the choices for the layers of a program for the target: tiles, divisions, estimated cycles, the best rejected choice"))
         .args(target_args(tool))
         .args(precision_arg(tool))
         .args(load_args())
@@ -58,6 +61,10 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     let file: &String = matches.get_one("FILE").expect("is required");
     if device_binary::is_binary(file) {
         let text = device_binary::describe(tool, matches, file, streams)?;
+        return write("-", streams, |out| out.write_all(text.as_bytes()));
+    }
+    if matches.get_flag("choices") {
+        let text = choices::tables(tool, matches, streams)?;
         return write("-", streams, |out| out.write_all(text.as_bytes()));
     }
     if let Some(tables) = open_tables(tool, matches, streams)? {

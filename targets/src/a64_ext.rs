@@ -1,5 +1,6 @@
 //! `a64-ext`: AArch64 with instructions for sparse products, simulated.
 
+use crate::a64_picture::draw;
 use crate::{Executable, InterpretedFunction, Signature, Statistic, Stop, Target, TargetError};
 use gradus_cost::{CostModel, Machine, NEVER, Pricing, machine_numbers, price};
 use gradus_dialects::op_cost::{Contraction, OpCost};
@@ -29,6 +30,7 @@ pub const TARGET: Target = Target {
                convert-sparse-to-a64{isa=ldr-sc-acc bundles=true code-size=$code},canonicalize,cse)",
     load: Some(|m, function, machine, _| Ok(Box::new(Simulated::new(m, function, machine)?))),
     listing: Some(disassembly),
+    picture: Some(draw),
     ..Target::DEFAULT
 };
 

@@ -3,7 +3,7 @@
 use crate::binaries::{MachineBinaries, PROGRAM, binaries};
 use crate::cluster_picture::draw;
 use crate::cluster_sharing::SHARING;
-use crate::listing::{list, name_of, ops_of};
+use crate::listing::{largest, list, ops_of};
 use crate::simulated::{Device, Simulated, through_memory};
 use crate::{Executable, Precision, Statistic, Target, TargetError};
 use gradus_cost::{CostModel, Machine, NEVER, Pricing, machine_numbers, price};
@@ -205,8 +205,8 @@ impl MachineBinaries for ClusterBinaries {
     }
 }
 
-/// Draws the first program.
+/// Draws the largest program.
 fn picture(m: &Module) -> Result<String, TargetError> {
-    let op = ops_of::<ProgramOp>(m).min().ok_or("there is no program of clusters")?;
-    draw(&name_of(m, op), &Program::of(m, op)?)
+    let (op, title) = largest::<ProgramOp>(m).ok_or("there is no program of clusters")?;
+    draw(m, op, &title, &Program::of(m, op)?)
 }

@@ -15,8 +15,12 @@
 
 #[cfg(feature = "cpu")]
 mod a64_ext;
+#[cfg(feature = "cpu")]
+mod a64_picture;
 #[cfg(feature = "networks")]
 mod binaries;
+#[cfg(feature = "networks")]
+mod chart;
 #[cfg(feature = "networks")]
 mod cluster;
 #[cfg(feature = "networks")]
@@ -31,6 +35,8 @@ mod device;
 mod error;
 mod executable;
 #[cfg(feature = "networks")]
+mod layer_names;
+#[cfg(feature = "networks")]
 mod listing;
 #[cfg(feature = "networks")]
 mod nna;
@@ -42,8 +48,6 @@ mod npu;
 mod npu_picture;
 #[cfg(feature = "networks")]
 mod simulated;
-#[cfg(feature = "networks")]
-mod timeline;
 
 pub use device::{DescribeBinary, DeviceBinaries, DeviceProgram, ReadBinary};
 pub use error::TargetError;

@@ -1,7 +1,7 @@
 //! `nna`: an engine for 3x3 convolutions and its processor. Products run on the simulator, other ops on the host.
 
 use crate::binaries::{MachineBinaries, PROGRAM, binaries};
-use crate::listing::{name_of, ops_of};
+use crate::listing::largest;
 use crate::nna_picture::draw;
 use crate::simulated::{Device, Simulated};
 use crate::{Executable, Statistic, Target, TargetError};
@@ -140,11 +140,11 @@ impl MachineBinaries for NnaBinaries {
     }
 }
 
-/// Draws the first program.
+/// Draws the largest program.
 fn picture(m: &Module) -> Result<String, TargetError> {
-    let op = ops_of::<ProgramOp>(m).next().ok_or("there is no program of the nna")?;
+    let (op, title) = largest::<ProgramOp>(m).ok_or("there is no program of the nna")?;
     let (code, layout, machine) = code_of(m, op)?;
-    draw(&name_of(m, op), &code, &layout, &machine)
+    draw(&title, &code, &layout, &machine)
 }
 
 /// Counts over all calls.

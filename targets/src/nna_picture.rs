@@ -1,16 +1,22 @@
 //! A picture of a run of the nna: both slots, the array and the RAMs over time, and the patches of a feature RAM.
 
 use crate::TargetError;
-use crate::timeline::{LANE, LEFT, TOP, Timeline, WIDTH, lane};
-use gradus_ir::svg::{document, escape};
+use crate::chart::{Bar, Chart, Lane, TimeAxis, colours, grouped};
 use gradus_simulators::nna::{Conditions, Form, Layout, NnaInst, NnaMachine, ROWS, Slot, Span, Statistics, observe};
 use std::fmt::Write as _;
 
-/// Colours of the array and of what it reads, of writes, and of the reads of results.
-const ARRAY: &str = "#c2571a";
-const WRITE: &str = "#3b6fb6";
-const READ: &str = "#3c8d40";
-const VECTOR: &str = "#777777";
+/// Colours of the array and of what it reads, of writes, of the reads of results, and of other vector instructions.
+const ARRAY: &str = colours::COMPUTE;
+const WRITE: &str = colours::READ;
+const READ: &str = colours::FINISH;
+const VECTOR: &str = colours::COPY;
+/// Their meanings.
+const LEGEND: [(&str, &str); 4] = [
+    ("convolution, and the feature RAM that it reads", ARRAY),
+    ("processor writes pixels or weights", WRITE),
+    ("processor reads results", READ),
+    ("vector instruction", VECTOR),
+];
 /// Colours of patches that stand side by side, and of gaps.
 const PATCHES: [&str; 2] = ["#8fb4e3", "#f0b48a"];
 const GAP: &str = "#d0d0d0";
@@ -20,6 +26,9 @@ const PIXEL: usize = 40;
 const AROUND: usize = 3;
 /// Instructions of a run that are kept: the rest of a longer one is not drawn.
 const MAX_SPANS: usize = 1 << 22;
+
+/// The use of a unit: its colour, its cycles, and the instructions that use it so.
+type UnitUse<'a> = (&'static str, u64, &'a dyn Fn(&NnaInst) -> bool);
 
 /// A run of a program.
 struct PicturedRun<'a> {
@@ -35,31 +44,40 @@ struct PicturedRun<'a> {
 /// The program does not run.
 pub(crate) fn draw(name: &str, code: &[NnaInst], layout: &Layout, machine: &NnaMachine) -> Result<String, TargetError> {
     let (run, counts) = trace(code, layout, machine)?;
-    let mut body = String::new();
     let shape = layout.shape;
     let products = (shape.rows * shape.depth * shape.columns) as f64;
     let percent = |part: f64, whole: f64| 100.0 * part / whole.max(1.0);
     let title = format!(
-        "@{name}: product {}x{}x{}, {} cycles, bound {}, array busy {:.1} %, useful {:.1} %",
+        "{name} on the nna: product {}x{}x{}, {} cycles",
         shape.rows,
         shape.depth,
         shape.columns,
-        run.cycles,
-        layout.bound(machine),
+        grouped(run.cycles)
+    );
+    let facts = format!(
+        "bound {} cycles; array busy {:.1} %, useful {:.1} %",
+        grouped(layout.bound(machine)),
         percent(counts.busy as f64, run.cycles as f64),
         percent(products, run.cycles as f64 * machine.peak() as f64)
     );
-    let _ = writeln!(body, "<text x=\"{LEFT}\" y=\"16\">{}</text>", escape(&title));
-    let mut y = run.lanes(&mut body, TOP, [0, run.cycles]);
+    let mut chart = Chart::new(&title, &facts);
+    chart.legend(&LEGEND);
+    let lanes = run.lanes();
+    chart.section("The whole run");
+    chart.lanes(TimeAxis { cycles: [0, run.cycles] }, &lanes);
     let steps = run.steps();
     if let Some(&middle) = steps.get(steps.len() / 2) {
-        let window = run.around(&steps, steps.len() / 2);
-        let text = format!("cycles {} to {}", window[0], window[1]);
-        let _ = writeln!(body, "<text x=\"{LEFT}\" y=\"{}\">{text}</text>", y + 28);
-        y = run.lanes(&mut body, y + 36, window);
-        y = run.patches(&mut body, y + 28, middle);
+        chart.section("A part in the middle");
+        chart.lanes(TimeAxis { cycles: run.around(&steps, steps.len() / 2) }, &lanes);
+        chart.section(&format!(
+            "Pixels of feature RAM {} that the convolution at cycle {} reads",
+            run.inst(&run.spans[middle]).args[0],
+            grouped(run.spans[middle].begin)
+        ));
+        chart.line("0 to 8 are a patch of 3x3 pixels of 32 channels; - are gaps between patches; every second output is a patch");
+        chart.figure(|body, [left, top]| run.patches(body, [left as usize, top as usize], middle));
     }
-    Ok(document([LEFT + WIDTH + 16, y + 16], "", &body))
+    Ok(chart.finish())
 }
 
 fn trace<'a>(
@@ -102,70 +120,68 @@ impl PicturedRun<'_> {
         [begin(first), begin(last) + self.machine.step()]
     }
 
-    /// Draws the lanes of some cycles. Returns the bottom.
-    fn lanes(&self, body: &mut String, top: usize, [first, end]: [u64; 2]) -> usize {
-        let timeline = Timeline { cycles: end - first };
+    /// The lanes of units and memories.
+    fn lanes(&self) -> Vec<Lane> {
         let step = self.machine.step();
-        let mut draw = |y: usize, label: &str, colour: &str, of: &dyn Fn(&NnaInst) -> Option<u64>| {
-            let spans = self.spans.iter().filter_map(|span| Some((span.begin, span.begin + of(self.inst(span))?)));
-            let inside = spans.filter(|&(from, to)| to > first && from < end);
-            let shares = timeline.shares(inside.map(|(from, to)| [from.max(first) - first, to.min(end) - first]));
-            lane(body, y, label, colour, &shares);
+        let lane = |label: &str, uses: &[UnitUse<'_>]| {
+            let bar = |span: &Span| {
+                let inst = self.inst(span);
+                let &(colour, cycles, _) = uses.iter().find(|(.., is)| is(inst))?;
+                let (begin, what) = (span.begin, inst.form.name().to_owned());
+                Some(Bar { cycles: [begin, begin + cycles], colour, what, place: inst.to_string(), ..Bar::default() })
+            };
+            Lane { label: label.to_owned(), bars: self.spans.iter().filter_map(bar).collect() }
         };
-        let is = |form: Form, first: i32| {
-            move |inst: &NnaInst| (inst.form == form && (first < 0 || inst.args[0] == first)).then_some(1)
-        };
-        let mut y = top;
-        draw(y, "array", ARRAY, &|inst| (inst.form == Form::Nnmacg).then_some(step));
+        let is =
+            |form: Form, first: i32| move |inst: &NnaInst| inst.form == form && (first < 0 || inst.args[0] == first);
+        let mut lanes = vec![lane("array", &[(ARRAY, step, &is(Form::Nnmacg, -1))])];
         for fram in 0..self.machine.frams as i32 {
-            y += LANE;
-            let reads = |inst: &NnaInst| (inst.form == Form::Nnmacg && inst.args[0] == fram).then_some(step);
-            draw(y, "", ARRAY, &reads);
-            draw(y, &format!("features {fram}"), WRITE, &is(Form::Nndwf, fram));
+            let uses: [UnitUse<'_>; 2] = [(ARRAY, step, &is(Form::Nnmacg, fram)), (WRITE, 1, &is(Form::Nndwf, fram))];
+            lanes.push(lane(&format!("feature RAM {fram}"), &uses));
         }
-        y += LANE;
-        draw(y, "weights", WRITE, &is(Form::Nndww, -1));
-        y += LANE;
-        draw(y, "results", READ, &is(Form::Nndrdocb, -1));
-        y += LANE;
-        draw(y, "vector slot", VECTOR, &|inst| (inst.form.info().slot == Slot::Vector).then_some(1));
-        y + LANE
+        lanes.push(lane("weight RAM", &[(WRITE, 1, &is(Form::Nndww, -1))]));
+        lanes.push(lane("results", &[(READ, 1, &is(Form::Nndrdocb, -1))]));
+        lanes.push(lane("vector slot", &[(VECTOR, 1, &|inst| inst.form.info().slot == Slot::Vector)]));
+        lanes
     }
 
     /// Draws the feature RAM that a convolution reads: patches, each with its taps, gaps, and pixels that were not written.
-    /// Returns the bottom.
-    fn patches(&self, body: &mut String, top: usize, step: usize) -> usize {
-        let inst = self.inst(&self.spans[step]);
-        let (fram, row) = (inst.args[0], self.machine.row());
+    /// Returns the height.
+    fn patches(&self, body: &mut String, [left, top]: [usize; 2], step: usize) -> f64 {
+        let (fram, row) = (self.inst(&self.spans[step]).args[0], self.machine.row());
         let written = self.written(step, fram);
-        let text = format!(
-            "features {fram} of the convolution at cycle {}: patches of 3x3 pixels of 32 channels, and gaps (-); an output at each second pixel",
-            self.spans[step].begin
-        );
-        let _ = writeln!(body, "<text x=\"{LEFT}\" y=\"{top}\">{text}</text>");
         for pixel in 0..ROWS * row {
             let (line, column) = (pixel / row, pixel % row);
-            let (x, y) = (LEFT + column * PIXEL, top + 8 + line * PIXEL);
+            let (x, y) = (left + column * PIXEL, top + 12 + line * PIXEL);
             let is_gap = column % 4 == 3;
-            let (colour, label) = match written.contains(&pixel) {
-                true if is_gap => (GAP, "-".to_owned()),
-                true => (PATCHES[column / 4 % 2], format!("{}", 3 * line + column % 4)),
-                false => ("white", String::new()),
+            let (colour, label, what) = match written.contains(&pixel) {
+                true if is_gap => (GAP, "-".to_owned(), "gap".to_owned()),
+                true => {
+                    let tap = 3 * line + column % 4;
+                    (PATCHES[column / 4 % 2], tap.to_string(), format!("pixel {tap} of patch {}", column / 4))
+                }
+                false => ("white", String::new(), "not written".to_owned()),
             };
             let _ = writeln!(
                 body,
-                "<rect x=\"{x}\" y=\"{y}\" width=\"{PIXEL}\" height=\"{PIXEL}\" fill=\"{colour}\" stroke=\"#888888\"/>"
+                "<rect class=\"pixel\" x=\"{x}\" y=\"{y}\" width=\"{PIXEL}\" height=\"{PIXEL}\" fill=\"{colour}\" stroke=\"#888888\">\
+                 <title>row {line}, column {column}: {what}</title></rect>"
             );
-            let _ = writeln!(body, "<text x=\"{}\" y=\"{}\">{label}</text>", x + PIXEL / 2 - 3, y + PIXEL / 2 + 4);
+            let (x, y) = (x + PIXEL / 2, y + PIXEL / 2 + 4);
+            let _ = writeln!(body, "<text class=\"on-bar\" x=\"{x}\" y=\"{y}\" text-anchor=\"middle\">{label}</text>");
         }
-        let bottom = top + 8 + ROWS * PIXEL;
+        let bottom = top + 12 + ROWS * PIXEL;
+        for line in 0..ROWS {
+            let (x, y) = (left - 8, top + 12 + line * PIXEL + PIXEL / 2 + 4);
+            let _ = writeln!(body, "<text x=\"{x}\" y=\"{y}\" text-anchor=\"end\">row {line}</text>");
+        }
         for output in 0..self.machine.outputs as usize {
             let is_patch = output % 2 == 0 && written.contains(&(2 * output));
-            let word = if is_patch { "output" } else { "not read" };
-            let x = LEFT + 2 * output * PIXEL;
-            let _ = writeln!(body, "<text x=\"{x}\" y=\"{}\">{word} {output}</text>", bottom + 14);
+            let text = if is_patch { format!("output {output}") } else { "not read".to_owned() };
+            let x = left + 2 * output * PIXEL;
+            let _ = writeln!(body, "<text x=\"{x}\" y=\"{}\">{text}</text>", bottom + 14);
         }
-        bottom + 24
+        (bottom + 24 - top) as f64
     }
 
     /// The pixels of a feature RAM that were written last before a span, each once.

@@ -1,14 +1,14 @@
 //! `npu`: a multiplier array with two-dimensional SRAM, by its simulator.
 
 use crate::binaries::{MachineBinaries, PROGRAM, binaries};
-use crate::listing::{list, ops_of};
+use crate::listing::{largest, list, ops_of};
 use crate::npu_picture::draw;
 use crate::simulated::{Device, Simulated, through_memory};
 use crate::{Executable, Statistic, Target, TargetError};
 use gradus_cost::{CostModel, Machine, NEVER, Pricing, machine_numbers, price};
 use gradus_dialects::op_cost::{Contraction, OpCost};
 use gradus_ir::eval::{Datum, Trap};
-use gradus_ir::{Builder, DType, Loc, Module, Op, OpArgs, OpDecl};
+use gradus_ir::{Builder, DType, Loc, Module, Op, OpArgs, OpDecl, Value, symbol_name};
 use gradus_lowering::graph_to_npu;
 use gradus_machines::npu::{CallOp, NewProgram, Program, ProgramOp};
 use gradus_simulators::Binary;
@@ -222,15 +222,13 @@ impl MachineBinaries for NpuBinaries {
     }
 }
 
-/// Draws the first program.
+/// Draws the largest program.
 fn picture(m: &Module) -> Result<String, TargetError> {
-    let calls = m.ops_under(m.root()).into_iter().filter(|&op| CallOp::cast(m, op).is_some());
-    let call = calls.min().ok_or("there is no program of the npu")?;
-    let types =
-        |values: &mut dyn Iterator<Item = gradus_ir::Value>| values.map(|v| m.value_type(v)).collect::<Vec<_>>();
+    let (op, title) = largest::<ProgramOp>(m).ok_or("there is no program of the npu")?;
+    let callee = |call: &Op| m.inherent_attr(*call, "callee").and_then(|a| m.ctx.as_symbol(a)).map(|(name, _)| name);
+    let call = ops_of::<CallOp>(m).find(|call| callee(call) == symbol_name(m, op)).ok_or("no op calls the program")?;
+    let types = |values: &mut dyn Iterator<Item = Value>| values.map(|v| m.value_type(v)).collect::<Vec<_>>();
     let operands = CallOp::shapes(&m.ctx, &types(&mut m.operands(call).iter().copied()));
     let results = CallOp::shapes(&m.ctx, &types(&mut m.results(call)));
-    let name =
-        m.inherent_attr(call, "callee").and_then(|a| m.ctx.as_symbol(a)).map_or("", |(name, _)| m.ctx.text(name));
-    draw(name, &CallOp::program(m, call)?, &operands, &results)
+    draw(m, op, (&title, &Program::of(m, op)?), (&operands, &results))
 }

@@ -45,4 +45,21 @@ impl Loc {
             }
         }
     }
+
+    /// Returns a short name of the place: that of a named location, or file and line. `None` for unknown ones.
+    pub fn label(self, ctx: &Context) -> Option<String> {
+        let mut attr = self.to_attr(ctx);
+        loop {
+            match ctx.attr_data(attr) {
+                AttrData::LocName { name, .. } => return Some(ctx.text(*name).to_owned()),
+                AttrData::LocFile { file, pos } => {
+                    let path = ctx.text(*file);
+                    return Some(format!("{}:{}", path.rsplit('/').next().unwrap_or(path), pos[0]));
+                }
+                AttrData::LocCallSite { callee, .. } => attr = *callee,
+                AttrData::LocFused { locs, .. } => attr = *locs.first()?,
+                _ => return None,
+            }
+        }
+    }
 }

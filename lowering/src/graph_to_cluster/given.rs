@@ -6,6 +6,7 @@ use super::fit::separate;
 use super::network::{Layer, Network, Role};
 use super::region::Region;
 use super::schedule::{Choices, TiledLayers};
+use super::search::RejectedDivisions;
 use super::split::Split;
 use crate::layers::LayerFigures;
 use gradus_ir::{Attr, Refusal};
@@ -43,11 +44,11 @@ pub fn splits_of(net: &Network, compiled: &Compiled) -> (Vec<LayerSplit>, Reads)
     ((0..net.layers.len()).map(of_layer).collect(), reads)
 }
 
-/// Returns figures of each layer by itself, without the exchange with others.
+/// Returns figures of each layer by itself, without the exchange with others, and the divisions of the fastest other programs.
 pub fn figures(
     net: &Network,
     machine: &ClusterMachine,
-    compiled: &Compiled,
+    (compiled, rejected): (&Compiled, &RejectedDivisions),
     to_attr: &dyn Fn(&LayerSplit) -> Attr,
 ) -> Vec<LayerFigures> {
     let (splits, _) = splits_of(net, compiled);
@@ -58,9 +59,7 @@ pub fn figures(
             boxes.iter().map(|b| compute_cycles(net, layer, b, machine)).max().unwrap_or(0)
         };
         let chosen = compiled.choices.splits[l];
-        let all = Split::all(whole.extents(), machine.clusters, layer.divides_channels());
-        let others = all.into_iter().filter(|split| *split != chosen).map(|split| (slowest(&split), split));
-        let rejected = others.min_by_key(|(cycles, _)| *cycles).map(|(cycles, split)| {
+        let rejected = rejected.get(l).copied().flatten().map(|(split, cycles)| {
             let outer = (split.groups > 1).then_some(split.outer);
             let Split { inner, groups, clusters, .. } = split;
             (to_attr(&LayerSplit { axis: inner, clusters, groups, outer, ..splits[l] }), cycles)

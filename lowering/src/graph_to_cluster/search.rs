@@ -104,6 +104,9 @@ struct CandidateSearch<'a> {
     failure: Option<Failure>,
 }
 
+/// For each layer the fastest timed program with another division of it: that division, and the cycles of the program.
+pub type RejectedDivisions = Vec<Option<(Split, u64)>>;
+
 /// Compiles a network to the fastest program that is found. `progress` receives the number of candidates that were timed.
 ///
 /// # Errors
@@ -113,7 +116,7 @@ pub fn compile(
     machine: &ClusterMachine,
     settings: Settings,
     progress: &mut dyn FnMut(u64),
-) -> Result<Compiled, Failure> {
+) -> Result<(Compiled, RejectedDivisions), Failure> {
     let mut search = CandidateSearch {
         net,
         machine,
@@ -370,7 +373,7 @@ impl CandidateSearch<'_> {
     }
 
     /// Compiles the best candidates with more effort of the planner.
-    fn finish(mut self) -> Result<Compiled, Failure> {
+    fn finish(mut self) -> Result<(Compiled, RejectedDivisions), Failure> {
         self.tried.sort_by_key(|(_, cycles)| *cycles);
         let finalists: Vec<Choices> = self.tried.iter().take(FINALISTS).map(|(choices, _)| choices.clone()).collect();
         for choices in finalists {
@@ -378,12 +381,25 @@ impl CandidateSearch<'_> {
                 break;
             }
             if let Ok(new) = self.compile(choices, EFFORT[2]) {
+                self.tried.push((new.choices.clone(), new.estimate.cycles));
                 self.improve(new);
             }
         }
+        let rejected = self.rejected();
         let mut best = self.best.ok_or(self.failure.unwrap_or((0, "no program".into())))?;
         best.candidates = self.candidates;
         best.program.constants = constants(self.net, &best.schedule, &best.image);
-        Ok(best)
+        Ok((best, rejected))
+    }
+
+    fn rejected(&self) -> RejectedDivisions {
+        let Some(best) = &self.best else { return Vec::new() };
+        let timed = || self.tried.iter().filter(|(_, cycles)| *cycles < u64::MAX);
+        let of_layer = |(l, split): (usize, &Split)| {
+            let others =
+                timed().map(|(choices, cycles)| (choices.splits[l], *cycles)).filter(|(other, _)| other != split);
+            others.min_by_key(|(_, cycles)| *cycles)
+        };
+        best.choices.splits.iter().enumerate().map(of_layer).collect()
     }
 }

@@ -334,7 +334,7 @@ fn written(schedule: &Schedule, memory: Option<&BufferPlacement>) -> ScheduleOps
 
 /// Runs a network on the clusters and by plain loops. Returns whether it fits into the memories.
 fn run(net: &Network, machine: &ClusterMachine, settings: Settings, seed: u64) -> bool {
-    let compiled = match compile(net, machine, settings, &mut |_| ()) {
+    let (compiled, _) = match compile(net, machine, settings, &mut |_| ()) {
         Ok(compiled) => compiled,
         Err((source, refusal)) => {
             assert!(refusal.rule.contains("bytes"), "{seed}: op {source}: {refusal}");
@@ -439,7 +439,9 @@ fn no_notification_is_redundant() {
             reserved: 0,
             ..ClusterMachine::default()
         };
-        let Ok(compiled) = compile(&Draw::network(seed), &machine, Settings::default(), &mut |_| ()) else { continue };
+        let Ok((compiled, _)) = compile(&Draw::network(seed), &machine, Settings::default(), &mut |_| ()) else {
+            continue;
+        };
         let simulator = Simulator::new(machine);
         for (cluster, records) in compiled.program.records.iter().enumerate() {
             for (index, record) in records.iter().enumerate() {
@@ -482,8 +484,8 @@ fn more_resources_slow_no_network_down_by_much() {
         }
         let net = Draw::network(seed);
         let [before, after] = [&machine, &more].map(|m| compile(&net, m, Settings::default(), &mut |_| ()));
-        let Ok(before) = before else { continue };
-        let after = after.expect("more memory suffices").estimate.cycles;
+        let Ok((before, _)) = before else { continue };
+        let after = after.expect("more memory suffices").0.estimate.cycles;
         let before = before.estimate.cycles;
         compared += 1;
         slower += u64::from(after > before);

@@ -30,7 +30,7 @@ pub use dispatch::{DispatchOp, dispatch_counts};
 pub use encode::{encode, is_in_range};
 pub use instruction::{Form, Inst, Instruction, Operation, Registers, Unit};
 pub use lift::{inst_of, instructions_of, lift};
-pub use simulate::{INPUT, InstructionCounts, OUTPUT, POOL};
+pub use simulate::{INPUT, InstructionCounts, OUTPUT, POOL, bundles};
 pub use text::listing;
 pub use types::{ADDRESS, D, NUM_REGISTERS, REGISTER, Register, RegisterClass, S, V2D, V4S, W, X};
 

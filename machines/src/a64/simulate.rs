@@ -67,8 +67,8 @@ impl InstructionCounts {
     }
 }
 
-/// The instructions that issue together.
-fn bundles(all: &[Inst]) -> impl Iterator<Item = &[Inst]> {
+/// Returns the bundles: the instructions that issue together, in a cycle each.
+pub fn bundles(all: &[Inst]) -> impl Iterator<Item = &[Inst]> {
     all.chunk_by(|_, next| next.bundled)
 }
 
