@@ -2,7 +2,7 @@
 
 use super::dot::{caption, title};
 use super::{ClassReport, Report, terms::label};
-use gradus_ir::svg::{document, escape};
+use gradus_ir::svg::{ARROW, document, edge, escape, layered};
 use std::fmt::Write as _;
 
 /// Maximum number of classes.
@@ -12,13 +12,6 @@ pub const MAX_CLASSES: usize = 400;
 const LETTER: usize = 7;
 const LINE: usize = 16;
 const GAP: [usize; 2] = [24, 56];
-
-/// Arrow heads.
-const ARROW: &str = "<defs><marker id=\"arrow\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"6\" markerHeight=\"6\" \
-     orient=\"auto\"><path d=\"M0,0 L8,4 L0,8 z\" fill=\"gray\"/></marker></defs>\n";
-
-/// Number of sweeps that reduce edge crossings.
-const SWEEPS: usize = 6;
 
 /// Draws all classes of several functions, one function below the other. The error states why there is no picture.
 pub fn svg(reports: &[Report]) -> Result<String, String> {
@@ -45,7 +38,6 @@ pub fn svg(reports: &[Report]) -> Result<String, String> {
 /// A class with its position.
 struct Placed {
     lines: Vec<String>,
-    layer: usize,
     x: usize,
     y: usize,
     width: usize,
@@ -66,11 +58,10 @@ impl<'r> Picture<'r> {
             lines.extend(class.nodes.iter().map(|(node, _)| label(report, *node)));
             let width = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0) * LETTER + LINE;
             let height = lines.len() * LINE + LINE / 2;
-            Placed { lines, layer: 0, x: 0, y: 0, width, height }
+            Placed { lines, x: 0, y: 0, width, height }
         };
         let placed = report.classes.iter().map(box_of).collect();
         let mut picture = Picture { report, placed, width: 0, height: 0 };
-        picture.choose_layers();
         picture.place();
         picture
     }
@@ -87,66 +78,23 @@ impl<'r> Picture<'r> {
         nodes.flat_map(|(_, (_, operands))| operands).filter_map(|&operand| self.place_of(operand)).collect()
     }
 
-    /// Places each class above the operands of its chosen node; chosen nodes are acyclic, so this terminates.
-    fn choose_layers(&mut self) {
-        for _ in 0..self.placed.len() {
-            let mut changed = false;
-            for class in 0..self.placed.len() {
-                let below = self.below(class, true).into_iter().map(|at| self.placed[at].layer + 1).max();
-                changed |= below.is_some_and(|layer| layer > self.placed[class].layer);
-                self.placed[class].layer = self.placed[class].layer.max(below.unwrap_or(0));
-            }
-            if !changed {
-                break;
-            }
-        }
-    }
-
-    /// Returns the classes of each layer, bottom to top, ordered to reduce crossings.
-    fn layers(&self) -> Vec<Vec<usize>> {
-        let top = self.placed.iter().map(|placed| placed.layer).max().map_or(0, |top| top + 1);
-        let mut layers = vec![Vec::new(); top];
-        let mut position = vec![0usize; self.placed.len()];
-        for (class, placed) in self.placed.iter().enumerate() {
-            position[class] = layers[placed.layer].len();
-            layers[placed.layer].push(class);
-        }
+    /// Places each class above the operands of its chosen node; chosen nodes are acyclic.
+    fn place(&mut self) {
+        let classes = 0..self.placed.len();
+        let below: Vec<Vec<usize>> = classes.clone().map(|class| self.below(class, true)).collect();
         let mut near: Vec<Vec<usize>> = vec![Vec::new(); self.placed.len()];
-        for class in 0..self.placed.len() {
+        for class in classes {
             for at in self.below(class, false) {
                 near[class].push(at);
                 near[at].push(class);
             }
         }
-        for _ in 0..SWEEPS {
-            for layer in &mut layers {
-                let middle = |class: &usize| {
-                    let sum: usize = near[*class].iter().map(|&at| 1000 * position[at]).sum();
-                    sum.checked_div(near[*class].len()).unwrap_or(1000 * position[*class])
-                };
-                layer.sort_by_key(|class| (middle(class), *class));
-                layer.iter().enumerate().for_each(|(i, &class)| position[class] = i);
-            }
+        let boxes: Vec<[usize; 2]> = self.placed.iter().map(|placed| [placed.width, placed.height]).collect();
+        let layout = layered(&boxes, &below, &near, GAP);
+        for (placed, [x, y]) in self.placed.iter_mut().zip(layout.places) {
+            (placed.x, placed.y) = (x, y);
         }
-        layers
-    }
-
-    fn place(&mut self) {
-        let layers = self.layers();
-        let widths: Vec<usize> =
-            layers.iter().map(|layer| layer.iter().map(|&class| self.placed[class].width + GAP[0]).sum()).collect();
-        self.width = widths.iter().copied().max().unwrap_or(0);
-        // Roots are at the top.
-        let mut y = 0;
-        for (layer, width) in layers.iter().zip(&widths).rev() {
-            let mut x = (self.width - width) / 2;
-            for &class in layer {
-                (self.placed[class].x, self.placed[class].y) = (x, y);
-                x += self.placed[class].width + GAP[0];
-            }
-            y += layer.iter().map(|&class| self.placed[class].height).max().unwrap_or(0) + GAP[1];
-        }
-        self.height = y;
+        [self.width, self.height] = layout.size;
     }
 
     fn draw(&self, out: &mut String) {
@@ -191,16 +139,7 @@ impl<'r> Picture<'r> {
             for (k, at) in operands.iter().enumerate().filter_map(|(k, &operand)| Some((k, self.place_of(operand)?))) {
                 let to = &self.placed[at];
                 let from = [placed.x + placed.width * (k + 1) / (operands.len() + 1), placed.y + placed.height];
-                let [x, y] = [to.x + to.width / 2, to.y];
-                let _ = writeln!(
-                    out,
-                    "<path d=\"M{},{} C{},{} {x},{} {x},{y}\" fill=\"none\" stroke=\"{stroke}\" marker-end=\"url(#arrow)\"/>",
-                    from[0],
-                    from[1],
-                    from[0],
-                    from[1] + GAP[1] / 2,
-                    y.saturating_sub(GAP[1] / 2),
-                );
+                out.push_str(&edge(from, [to.x + to.width / 2, to.y], GAP[1] / 2, stroke));
             }
         }
     }
