@@ -194,6 +194,71 @@ fn all_run_on(target: &str, types: &[(&'static str, DType)]) {
     }
 }
 
+/// A transposed convolution between quantizations, and its operand's extents. All positions are reached by a tap.
+fn transposed(r: &mut Random) -> (String, Vec<usize>) {
+    let group = r.up_to(2);
+    let [channels, kernels] = [group * r.up_to(9), group * r.up_to(9)];
+    let extents = vec![r.up_to(2), channels, 1 + r.up_to(7), 1 + r.up_to(7)];
+    let (mut to, mut filters) = (vec![extents[0], kernels], vec![channels, kernels / group]);
+    let (mut strides, mut pads, mut more) = ([0; 2], [0; 4], [0; 2]);
+    for axis in 0..2 {
+        strides[axis] = r.up_to(3);
+        let kernel = strides[axis] + r.below(3);
+        (pads[axis], pads[2 + axis]) = (r.below(2), r.below(2));
+        more[axis] = r.below(strides[axis]);
+        to.push((extents[2 + axis] - 1) * strides[axis] + kernel + more[axis] - pads[axis] - pads[2 + axis]);
+        filters.push(kernel);
+    }
+    let tensor = |extents: &[usize], elem: &str| format!("tensor<{}x{elem}>", list(extents).replace(", ", "x"));
+    let bytes: String = (0..filters.iter().product()).map(|_| format!("{:02X}", r.below(256))).collect();
+    let [x, w, y] = [&extents, &filters, &to].map(|extents| ["ui8", "i8", "f32"].map(|elem| tensor(extents, elem)));
+    let text = format!(
+        "func.func @main(%x: {}) -> {} {{
+  %s = graph.constant dense<0.5> : tensor<f32>
+  %z = graph.constant dense<3> : tensor<ui8>
+  %zw = graph.constant dense<0> : tensor<i8>
+  %t = graph.constant dense<64.0> : tensor<f32>
+  %wq = graph.constant dense<\"0x{bytes}\"> : {}
+  %d = graph.dequantize_linear %x, %s, %z : ({}, tensor<f32>, tensor<ui8>) -> {}
+  %w = graph.dequantize_linear %wq, %s, %zw : ({}, tensor<f32>, tensor<i8>) -> {}
+  %0 = graph.conv_transpose %d, %w {{strides = array<i64: {}>, pads = array<i64: {}>, output_padding = array<i64: {}>, group = {group} : i64}} : ({}, {}) -> {}
+  %1 = graph.quantize_linear %0, %t, %z : ({}, tensor<f32>, tensor<ui8>) -> {}
+  return %1 : {}
+}}
+",
+        x[0], y[0], w[1], x[0], x[2], w[1], w[2], list(&strides), list(&pads), list(&more), x[2], w[2], y[2], y[2], y[0], y[0],
+    );
+    (text, extents)
+}
+
+#[test]
+fn transposed_convolutions_run_on_the_npu() {
+    let (tool, ctx) = (Tool::gradus(), Tool::gradus().context());
+    let npu = tool.targets.iter().find(|known| known.cost.name == "npu").expect("it is a target");
+    let machine = npu.cost.machine(&ctx).expect("its machine is valid");
+    for seed in 0..40 {
+        let mut r = Random(seed);
+        let (text, extents) = transposed(&mut r);
+        let m = parse(&ctx, &text).unwrap_or_else(|| panic!("no program\n{text}"));
+        let values = (0..extents.iter().product()).map(|_| r.below(256) as u8).collect();
+        let args = vec![Datum::Tensor(Tensor::from_vec::<u8>(&extents, values))];
+        let wanted = Interpreter::new(&m).call(main_of(&m), args.clone()).expect("it has a meaning");
+        let code = lowered(&tool, &m, &pipeline_of(&tool, "npu"));
+        let mut executable = npu.load(&code, main_of(&code), &machine, 1).expect("it can be executed");
+        let found = executable.call(args).unwrap_or_else(|stop| panic!("{stop:?}\n{text}"));
+        // Floats are rounded at each op, sums of integers once.
+        let numbers = |results: &[Datum]| match results {
+            [Datum::Tensor(tensor)] => tensor.to_f64(),
+            other => panic!("{other:?}"),
+        };
+        let (found, wanted) = (numbers(&found), numbers(&wanted));
+        assert!(found.iter().zip(&wanted).all(|(a, b)| (a - b).abs() <= 1.0), "seed {seed}\n{text}");
+        let host = executable.statistics().into_iter().find(|s| s.name.starts_with("by reference: graph.q"));
+        let slices = executable.statistics().into_iter().find(|s| s.name.contains("conv") || s.name.contains("concat"));
+        assert!(host.is_none() && slices.is_none(), "{host:?} {slices:?}\n{text}");
+    }
+}
+
 #[test]
 fn forms_of_bytes_run_on_the_npu() {
     all_run_on("npu", &[("ui8", DType::U8), ("i8", DType::I8)]);

@@ -106,6 +106,15 @@ fn number(printed: &str, name: &str) -> f64 {
     line.unwrap_or_else(|| panic!("no {name}:\n{printed}"))
 }
 
+/// Bands of a concatenation are pooled when they have been computed, so that it does not go to DDR.
+#[test]
+fn large_images_are_pooled_by_bands() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let printed = compare("bands.mlir", "", folder.path());
+    assert!(!printed.contains("by reference: graph.max_pool"), "the host computes:\n{printed}");
+    assert_eq!(number(&printed, "written to memory "), 32.0 * 50.0 * 50.0, "{printed}");
+}
+
 /// A multiply on the machine, and on the host with its traffic; rows with and without padding in SRAM.
 #[test]
 fn techniques_that_are_left_out_change_no_byte() {

@@ -120,7 +120,7 @@ pub(crate) fn constant_padding(m: &Module, op: PadOp) -> Result<Vec<[usize; 2]>,
 pub(crate) fn nearest_sources(m: &Module, op: ResizeOp) -> Result<Vec<(usize, Vec<usize>)>, Refusal> {
     let (sampled, _) = m.args(op.0).and_then(|args| resampling(&args)).ok_or("sizes that are not constant")?;
     let single = |source: &Option<Vec<(usize, f64)>>| match source.as_deref() {
-        Some(&[(at, weight)]) if weight == 1.0 => Some(at),
+        Some(&[(at, 1.0)]) => Some(at),
         _ => None,
     };
     let of_axis = |(axis, sources): &(usize, Vec<_>)| {

@@ -216,8 +216,11 @@ impl RecordEmitter<'_> {
         match (&layer.kind, self.record(c, step, task)) {
             (&LayerKind::Upsample { factors }, Record::Map(map)) => {
                 let needed = layer.input_region(region, self.net.features[layer.input].extents);
-                let copies = copies(factors, [map.input, map.output], [&needed, region]);
-                copies.into_iter().map(|[input, output]| Record::Map(Map { input, output, ..map.clone() })).collect()
+                let mut records = Vec::new();
+                for [input, output] in copies(factors, [map.input, map.output], [&needed, region]) {
+                    records.push(Record::Map(Map { input, output, ..map }));
+                }
+                records
             }
             (_, record) => vec![record],
         }

@@ -69,10 +69,12 @@ impl Reader<'_> {
         let parts: Vec<Value> = m.operands(op.0).to_vec();
         let views = parts.iter().map(|&v| self.view_of(v, None)).collect::<Result<Vec<_>, _>>()?;
         let counts = parts.iter().map(|&v| Ok(extents(m, v)?[axis])).collect::<Result<Vec<_>, Refusal>>()?;
-        if let Some(inner) = interleaved_axis(&views, &counts, axis) {
+        let natural = views.first().and_then(|view| view.natural_axes(&extents(m, parts[0]).ok()?));
+        if let Some(inner) = interleaved_axis(&views, &counts, axis).filter(|_| natural.is_none()) {
             return self.interleave(op, &views, (axis, inner));
         }
-        let outer = self.joined_axis(&parts, &views, &counts, axis)?;
+        let natural = natural.and_then(|axes| axes.get(axis).copied());
+        let outer = self.joined_axis(&parts, (&views, &counts), axis, natural)?;
         let mut all = self.extents_of(&views[0]);
         all[outer.axis] = shape[axis] * outer.stride;
         check_extents(y, all)?;
@@ -141,18 +143,14 @@ impl Reader<'_> {
     fn joined_axis(
         &self,
         parts: &[Value],
-        views: &[View],
-        counts: &[usize],
+        (views, counts): (&[View], &[usize]),
         axis: usize,
+        natural: Option<usize>,
     ) -> Result<OuterAxis, Refusal> {
         let first = views.first().ok_or("no operands")?;
         let others = |axes: &[Vec<Digit>]| [&axes[..axis], &axes[axis + 1..]].concat();
-        let shape = extents(self.m, parts[0])?;
-        let orders = [ChannelOrder::ChannelsFirst, ChannelOrder::ChannelsLast];
-        let natural = orders.iter().filter(|order| order.of(&shape).is_some_and(|(_, axes)| axes == first.axes));
-        let natural = natural.filter_map(|order| order.axes(&shape)?.get(axis).copied());
         let mut refused = Refusal::from(PART_OF_AXIS);
-        for joined in natural.chain([CHANNELS, ROWS, COLUMNS]) {
+        for joined in natural.into_iter().chain([CHANNELS, ROWS, COLUMNS]) {
             let outer = OuterAxis { axis: joined, stride: self.extents_of(first)[joined] / counts[0] };
             let differs = views.iter().zip(counts).zip(parts).find_map(|((view, &count), &value)| {
                 let (mut extents, like) = (self.extents_of(view), self.extents_of(first));
@@ -269,9 +267,7 @@ impl Reader<'_> {
             None => 0,
         };
         let (pads, view, shape) = (constant_padding(m, op)?, self.view_of(x, None)?, extents(m, x)?);
-        let orders = [ChannelOrder::ChannelsFirst, ChannelOrder::ChannelsLast];
-        let order = orders.iter().find(|order| order.of(&shape).is_some_and(|(_, axes)| axes == view.axes));
-        let order = order.and_then(|order| order.axes(&shape)).ok_or(OTHER_AXES)?;
+        let order = view.natural_axes(&shape).ok_or(OTHER_AXES)?;
         let (mut extents, mut pad, mut axes) = (self.extents_of(&view), [0; 2], view.axes.clone());
         for (axis, &[before, after]) in pads.iter().enumerate().filter(|(_, pads)| **pads != [0; 2]) {
             let of = order[axis];
@@ -320,9 +316,9 @@ impl Reader<'_> {
     }
 }
 
-/// The rows or columns that an axis of extent 1 follows in tensors of more axes than images have.
+/// The rows or columns that an axis of extent 1 follows.
 fn interleaved_axis(views: &[View], counts: &[usize], axis: usize) -> Option<usize> {
-    let first = views.first().filter(|view| view.axes.len() > 4 && counts.iter().all(|&count| count == 1))?;
+    let first = views.first().filter(|_| counts.iter().all(|&count| count == 1))?;
     let before = first.axes.get(axis.checked_sub(1)?)?.last()?;
     (views.len() > 1 && before.axis != CHANNELS && before.stride == 1).then_some(before.axis)
 }

@@ -124,6 +124,12 @@ impl View {
         digits.is_empty().then_some(View { axes, ..*self })
     }
 
+    /// The axis of the feature for each axis of a tensor that is an image, or tokens, of all of it; `None` of other views.
+    pub fn natural_axes(&self, shape: &[usize]) -> Option<Vec<usize>> {
+        let mut orders = [ChannelOrder::ChannelsFirst, ChannelOrder::ChannelsLast].into_iter();
+        orders.find(|order| order.of(shape).is_some_and(|(_, axes)| axes == self.axes))?.axes(shape)
+    }
+
     /// Whether an axis is an axis of the feature, of an extent.
     pub fn is_axis(&self, i: usize, axis: usize, extent: usize) -> bool {
         self.axes.get(i).is_some_and(|digits| *digits == whole(axis, extent))

@@ -121,8 +121,8 @@ impl Transposed {
             values = joined;
         }
         let mut y = *values.first()?;
-        for axis in 2..extents.len() {
-            y = e.part(y, axis, 0..extents[axis] as usize)?;
+        for (axis, &extent) in extents.iter().enumerate().skip(2) {
+            y = e.part(y, axis, 0..extent as usize)?;
         }
         Some(y)
     }
