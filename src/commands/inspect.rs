@@ -39,7 +39,7 @@ fn command(tool: &Tool) -> Command {
         .arg(option("row", "N", "Show where a row of that op finds its elements").value_parser(clap::value_parser!(usize)))
         .arg(option("svg", "FILE", "Draw the buffer of that op and what a row reads in it; or, without --op, a run of the program on the simulator of its target: units and memories over time"))
         .arg(Arg::new("disasm").long("disasm").action(ArgAction::SetTrue).help("Show machine code as instructions"))
-        .arg(option("tasks", "SVG", "Draw the task graph of a program for the target: tasks in order, reads of constants and features, and the features between tasks"))
+        .arg(Arg::new("tasks").long("tasks").action(ArgAction::SetTrue).help("Show the schedules of a program for the target: tasks in order, reads of constants and features, places; with --svg, draw the task graph of the first one"))
         .arg(Arg::new("choices").long("choices").action(ArgAction::SetTrue).help("Show the choices for the layers of a program for the target: tiles, divisions, estimated cycles, the best rejected choice"))
         .args(target_args(tool))
         .args(precision_arg(tool))
@@ -69,9 +69,9 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
         let text = choices::tables(tool, matches, streams)?;
         return write("-", streams, |out| out.write_all(text.as_bytes()));
     }
-    if let Some(path) = matches.get_one::<String>("tasks") {
-        let drawn = tasks::picture(tool, matches, streams)?;
-        return write(path, streams, |out| out.write_all(drawn.as_bytes()));
+    if matches.get_flag("tasks") {
+        let (text, path) = tasks::shown(tool, matches, streams)?;
+        return write(path, streams, |out| out.write_all(text.as_bytes()));
     }
     if let Some(tables) = open_tables(tool, matches, streams)? {
         let text = records::shown(&tables, matches)?;

@@ -39,3 +39,11 @@ func.func @main(%x: tensor<1x16x20x20xf32>) -> tensor<1x40x20x20xf32> {
 // BYTES: weights = 57600
 // BYTES: task = 1
 // BYTES: output = {offset = 57600,
+// TASKS: [[X:%.*]] = cluster.feature 0 read
+// TASKS: [[W:%.*]] = cluster.parameters 0 [0:40 on 31]
+// TASKS: [[V:%.*]] = cluster.parameters 1 [0:40 on 31]
+// TASKS: [[Y:%.*]] = cluster.feature 1
+// TASKS: cluster.task 0
+// TASKS-SAME: reads([[X]], [[W]]) writes([[Y]])
+// TASKS: cluster.task 1
+// TASKS-SAME: reads([[Y]], [[V]])

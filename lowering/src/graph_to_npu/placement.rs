@@ -7,10 +7,9 @@ use super::network::Network;
 use super::price::Prices;
 use super::reservations::{ReservationRequest, Reservations};
 use super::residency::Residency;
-use super::schedule_ops::Held;
 use super::shape::LayerShape;
 use super::slot_times::SlotTimes;
-use super::steps::{SramRegion, Steps, TileStep};
+use super::steps::{Held, SramRegion, Steps, TileStep};
 use super::timeline;
 use gradus_simulators::npu::{NpuInst, NpuMachine, cost};
 

@@ -5,12 +5,29 @@
 
 use super::network::{FeatureId, Network, Weights, tile_of};
 use super::residency::Residency;
-use super::schedule_ops::{BufferEntry, Held, StepEntry};
+use super::schedule_ops::{BufferEntry, Entry, ScheduleOps, StepEntry};
 use super::shape::{ALIGNMENT, LayerShape};
-use super::steps::{Key, SramRegion, StepBuilder, Steps, Stream, Tile, TileStep};
+use super::steps::{Held, Key, SramRegion, StepBuilder, Steps, Stream, Tile, TileStep};
 use gradus_ir::{Op, Refusal};
 use gradus_simulators::npu::NpuMachine;
 use std::ops::Range;
+
+impl ScheduleOps {
+    /// Returns the steps for a network on a machine, with places if all buffers have some.
+    ///
+    /// # Errors
+    /// An op that the network, its choices or the machine do not allow, and the rule.
+    pub fn steps(&self, net: &Network, residency: &Residency, machine: &NpuMachine) -> Result<Steps, (Op, Refusal)> {
+        let mut check = ScheduleCheck::new(net, residency, machine, &self.buffers);
+        for entry in &self.entries {
+            match entry {
+                Entry::Buffer(index) => check.buffer(*index).map_err(|why| (self.buffers[*index].op, why))?,
+                Entry::Step(step) => check.step(step).map_err(|why| (step.op, why))?,
+            }
+        }
+        check.finish(self.is_placed())
+    }
+}
 
 /// The rules of steps, one by one.
 pub struct ScheduleCheck<'a> {

@@ -1,12 +1,8 @@
 //! Steps as ops, and steps of ops.
 
-use super::network::Network;
-use super::residency::Residency;
-use super::schedule_check::ScheduleCheck;
-use super::steps::{Key, Steps, Stream};
-use gradus_ir::{Attr, Block, Builder, Loc, Module, Op, OpDecl, OpState, Refusal, Signedness, Type, Value, Violation};
+use super::steps::{Held, Steps, Stream};
+use gradus_ir::{Attr, Block, Builder, Loc, Module, Op, OpDecl, OpState, Signedness, Type, Value, Violation};
 use gradus_machines::npu::schedule::{ConstantsOp, StepOp, TileOp, range_attr, range_of};
-use gradus_simulators::npu::NpuMachine;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
@@ -69,20 +65,6 @@ fn write_stream(b: &mut Builder<'_>, stream: &Stream, with_places: bool, loc: Lo
     b.module.result(op, 0)
 }
 
-/// The contents of a stream.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Held {
-    /// Constants of some kernels of a layer.
-    Constants {
-        /// The layer.
-        layer: usize,
-        /// Kernels.
-        kernels: Range<usize>,
-    },
-    /// A tile of a feature.
-    Tile(Key),
-}
-
 /// A buffer of a schedule.
 pub struct BufferEntry {
     /// The op.
@@ -116,15 +98,19 @@ pub struct StepEntry {
 }
 
 /// A buffer or a step.
-enum Entry {
+pub enum Entry {
+    /// A buffer, by number.
     Buffer(usize),
+    /// A step.
     Step(StepEntry),
 }
 
 /// The ops of a schedule.
 pub struct ScheduleOps {
-    buffers: Vec<BufferEntry>,
-    entries: Vec<Entry>,
+    /// Buffers.
+    pub buffers: Vec<BufferEntry>,
+    /// Buffers and steps, in order.
+    pub entries: Vec<Entry>,
 }
 
 impl ScheduleOps {
@@ -176,20 +162,5 @@ impl ScheduleOps {
     /// Whether all buffers have places.
     pub fn is_placed(&self) -> bool {
         self.buffers.iter().all(|buffer| buffer.at.is_some())
-    }
-
-    /// Returns the steps for a network on a machine, with places if all buffers have some.
-    ///
-    /// # Errors
-    /// An op that the network, its choices or the machine do not allow, and the rule.
-    pub fn steps(&self, net: &Network, residency: &Residency, machine: &NpuMachine) -> Result<Steps, (Op, Refusal)> {
-        let mut check = ScheduleCheck::new(net, residency, machine, &self.buffers);
-        for entry in &self.entries {
-            match entry {
-                Entry::Buffer(index) => check.buffer(*index).map_err(|why| (self.buffers[*index].op, why))?,
-                Entry::Step(step) => check.step(step).map_err(|why| (step.op, why))?,
-            }
-        }
-        check.finish(self.is_placed())
     }
 }

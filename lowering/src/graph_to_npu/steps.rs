@@ -5,12 +5,26 @@
 
 use super::network::{BlockOrder, FeatureId, Network, Role, Weights, tile_of};
 use super::residency::Residency;
-use super::schedule_ops::Held;
 use super::shape::{ALIGNMENT, LayerShape, PARAMETERS_ALIGNMENT};
 use gradus_simulators::npu::{Feature, NpuMachine, Transfer};
+use std::ops::Range;
 
 /// Bytes of a part of a load.
 const PART: u32 = 16 << 10;
+
+/// The contents of a stream.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Held {
+    /// Constants of some kernels of a layer.
+    Constants {
+        /// The layer.
+        layer: usize,
+        /// Kernels.
+        kernels: Range<usize>,
+    },
+    /// A tile of a feature.
+    Tile(Key),
+}
 
 /// A buffer in SRAM for some slots.
 #[derive(Clone, PartialEq, Debug)]

@@ -1,4 +1,4 @@
-//! The task graph of a program, as a picture: tasks, what they read from memory, and the features between them.
+//! The task graph of a program, as text or as a picture: tasks, what they read from memory, and the features between them.
 
 use super::choices::lowered_before;
 use crate::{Failure, Streams, Tool};
@@ -24,16 +24,25 @@ const GAP: [usize; 2] = [16, 44];
 /// The operand of a task that it writes.
 const WRITTEN: &str = "output";
 
-/// Runs the pipeline of the target up to schedules. Returns the picture of the first one.
-pub(super) fn picture(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<String, Failure> {
+/// Runs the pipeline of the target up to schedules. Returns them as text, or the picture of the first one, and the file to which that goes.
+pub(super) fn shown<'a>(
+    tool: &Tool,
+    matches: &'a ArgMatches,
+    streams: &mut Streams<'_>,
+) -> Result<(String, &'a str), Failure> {
     let m = lowered_before(tool, matches, ["tasks", SCHEDULER, NEXT], &mut |_| (), streams)?;
-    let schedule = m.ops_under(m.root()).into_iter().find(|&op| ScheduleOp::cast(&m, op).is_some());
-    let schedule = schedule.ok_or_else(|| Failure::Input("there is no program with a schedule".into()))?;
-    let graph = TaskGraph::of(&m, schedule);
+    let mut schedules = m.ops_under(m.root()).into_iter().filter(|&op| ScheduleOp::cast(&m, op).is_some()).peekable();
+    let Some(&first) = schedules.peek() else {
+        return Err(Failure::Input("there is no program with a schedule".into()));
+    };
+    let Some(path) = matches.get_one::<String>("svg") else {
+        return Ok((schedules.map(|op| m.op_text(op, Default::default()) + "\n").collect(), "-"));
+    };
+    let graph = TaskGraph::of(&m, first);
     match graph.nodes.len() <= MAX_BOXES {
-        true => Ok(graph.drawn(&m)),
+        true => Ok((graph.drawn(&m), path)),
         false => Err(Failure::Input(format!(
-            "{} tasks and features are too many for a picture of at most {MAX_BOXES}; 'opt' prints them as text",
+            "{} tasks and buffers are too many for a picture of at most {MAX_BOXES}; without --svg they are text",
             graph.nodes.len()
         ))),
     }
