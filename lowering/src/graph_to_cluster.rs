@@ -274,14 +274,11 @@ impl Accelerator for ClusterLayers {
     fn write_steps(
         &self,
         b: &mut Builder<'_>,
-        ops: &[Op],
-        ClusterProgram { read, compiled, .. }: &ClusterProgram,
+        sources: &[(Loc, Option<Attr>)],
+        ClusterProgram { compiled, .. }: &ClusterProgram,
         with_places: bool,
     ) {
-        let sources: Vec<(Loc, String)> =
-            read.net.layers.iter().map(|layer| (b.module.loc(ops[layer.source()]), layer.name.clone())).collect();
-        let places = with_places.then_some(&compiled.memory);
-        schedule_ops::write(b, &compiled.schedule, places, &|l| sources[l].clone());
+        schedule_ops::write(b, &compiled.schedule, with_places.then_some(&compiled.memory), sources);
     }
 
     fn choices(&self, m: &Module, ClusterProgram { read, compiled, .. }: &ClusterProgram) -> LayerChoices {

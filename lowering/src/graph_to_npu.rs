@@ -51,7 +51,7 @@ mod tiling;
 mod timeline;
 mod view;
 
-use crate::emit::{Emitter, name_of};
+use crate::emit::Emitter;
 use crate::layers::{
     self, Accelerator, ChoiceOptions, Comparison, LayerChoices, LayerFigures, LayerOptions, OFFLOAD, ProgramOps, Road,
     machine_of,
@@ -354,10 +354,14 @@ impl Accelerator for NpuLayers {
         ScheduleOps::read(m, block)
     }
 
-    fn write_steps(&self, b: &mut Builder<'_>, _: &[Op], (read, program): &Self::Program, with_places: bool) {
-        let source = |ops: &Vec<Op>| (b.module.loc(ops[0]), name_of(b.module, ops));
-        let sources: Vec<_> = read.net.layers.iter().map(|layer| source(&layer.ops)).collect();
-        schedule_ops::write(b, &program.steps, with_places, &sources);
+    fn write_steps(
+        &self,
+        b: &mut Builder<'_>,
+        sources: &[(Loc, Option<Attr>)],
+        (_, program): &Self::Program,
+        with_places: bool,
+    ) {
+        schedule_ops::write(b, &program.steps, with_places, sources);
     }
 
     fn choices(&self, m: &Module, (read, program): &Self::Program) -> LayerChoices {

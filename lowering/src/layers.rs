@@ -25,7 +25,7 @@ use fusion::{FormedProgram, LayerGroups};
 use gradus_ir::pass::Concern;
 use gradus_ir::symbols::free_symbol;
 use gradus_ir::{
-    Attr, Block, Builder, Diagnostic, Module, Op, OpDecl, OpState, PassContext, Refusal, Type, Value, Violation,
+    Attr, Block, Builder, Diagnostic, Loc, Module, Op, OpDecl, OpState, PassContext, Refusal, Type, Value, Violation,
 };
 use gradus_networks::layer::ScheduleOp;
 use levels::Level;
@@ -153,8 +153,14 @@ pub(crate) trait Accelerator: Sized {
     /// Reads the steps of a schedule, or returns an op that is none, and why.
     fn read_steps(m: &Module, block: Block) -> Result<Self::Steps, (Op, Violation)>;
 
-    /// Writes the steps of a program at the end of a schedule.
-    fn write_steps(&self, b: &mut Builder<'_>, ops: &[Op], program: &Self::Program, with_places: bool);
+    /// Writes the steps of a program at the end of a schedule. `sources` has location and name of each layer.
+    fn write_steps(
+        &self,
+        b: &mut Builder<'_>,
+        sources: &[(Loc, Option<Attr>)],
+        program: &Self::Program,
+        with_places: bool,
+    );
 
     /// Returns the choices of a program.
     fn choices(&self, m: &Module, program: &Self::Program) -> LayerChoices;
@@ -400,7 +406,8 @@ fn schedule<A: Accelerator>(
         let options = m.inherent_attr(program, "options");
         let Some(open) = open::<A>(m, program)? else { continue };
         open.schedule.into_iter().for_each(|schedule| m.erase_op(schedule));
-        let formed = FormedProgram { ops: open.ops.clone(), layers: open.layers, choices: Some(open.choices) };
+        let sources: Vec<_> = open.layers.iter().map(|of| (m.loc(of[0]), open.fusion.name_of(m, of))).collect();
+        let formed = FormedProgram { ops: open.ops, layers: open.layers, choices: Some(open.choices) };
         let program = fusion::form_program(m, formed, (A::NAME, options), &open.fusion, open.next);
         let Some(end) = m.entry(m.regions(program)[0]).and_then(|block| m.last_op(block)) else { continue };
         let mut state = OpState::new(&m.ctx, ScheduleOp::INFO.name, m.loc(program));
@@ -408,12 +415,8 @@ fn schedule<A: Accelerator>(
         let schedule = Builder::before(m, end).create(state);
         let region = m.regions(schedule)[0];
         let block = m.entry(region).unwrap_or_else(|| m.add_block(region));
-        open.machine.write_steps(
-            &mut Builder::at_end(m, block),
-            &open.ops,
-            &open.program,
-            level == ScheduleLevel::Places,
-        );
+        let with_places = level == ScheduleLevel::Places;
+        open.machine.write_steps(&mut Builder::at_end(m, block), &sources, &open.program, with_places);
         cx.count("num-schedules", 1);
     }
     Ok(())

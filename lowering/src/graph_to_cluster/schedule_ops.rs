@@ -27,15 +27,15 @@ pub struct ScheduleOps {
     buffers: Vec<Op>,
 }
 
-/// Writes a schedule at the end of a block, with places if there are some. `source` returns location and name of a layer.
+/// Writes a schedule at the end of a block, with places if there are some. `sources` has location and name of each layer.
 pub fn write(
     b: &mut Builder<'_>,
     schedule: &Schedule,
     memory: Option<&BufferPlacement>,
-    source: &dyn Fn(LayerId) -> (Loc, String),
+    sources: &[(Loc, Option<Attr>)],
 ) {
     let count = schedule.instances.len();
-    let mut writer = TaskWriter { b, schedule, memory, source, buffers: vec![None; count + schedule.slices.len()] };
+    let mut writer = TaskWriter { b, schedule, memory, sources, buffers: vec![None; count + schedule.slices.len()] };
     for (at, task) in schedule.steps.iter().enumerate() {
         if let Some(memory) = memory {
             memory.reads[at].iter().for_each(|&item| {
@@ -58,7 +58,7 @@ struct TaskWriter<'a, 'b, 'm> {
     b: &'b mut Builder<'m>,
     schedule: &'a Schedule,
     memory: Option<&'a BufferPlacement>,
-    source: &'a dyn Fn(LayerId) -> (Loc, String),
+    sources: &'a [(Loc, Option<Attr>)],
     buffers: Vec<Option<Value>>,
 }
 
@@ -72,7 +72,7 @@ impl TaskWriter<'_, '_, '_> {
         let int = |n: usize| Some(ctx.int_attr(Type::I64, n as i64));
         let schedule = self.schedule;
         let users = schedule.steps.iter().find(|task| buffers_of(schedule, task).any(|buffer| buffer == index));
-        let loc = users.map_or(Loc::UNKNOWN, |task| (self.source)(task.layer).0);
+        let loc = users.map_or(Loc::UNKNOWN, |task| self.sources[task.layer].0);
         let (mut state, bytes) = match index.checked_sub(schedule.instances.len()) {
             None => {
                 let instance = &schedule.instances[index];
@@ -109,10 +109,10 @@ impl TaskWriter<'_, '_, '_> {
             self.buffer(index);
         });
         let ctx = self.b.module.ctx.clone();
-        let (loc, name) = (self.source)(task.layer);
+        let (loc, name) = self.sources[task.layer];
         let mut state = OpState::new(&ctx, TaskOp::INFO.name, loc);
         state.inherent(&ctx, "layer", Some(ctx.int_attr(Type::I64, task.layer as i64)));
-        state.inherent(&ctx, "name", (!name.is_empty()).then(|| ctx.string_attr(&name)));
+        state.inherent(&ctx, "name", name);
         state.inherent(&ctx, "boxes", Some(regions_attr(&ctx, &task.boxes)));
         state.inherent(&ctx, "ready", (task.ready != task.boxes).then(|| regions_attr(&ctx, &task.ready)));
         let is_saved = task.saved.iter().any(|b| !b.is_empty());

@@ -328,7 +328,8 @@ fn planar(extents: [u32; 3]) -> impl Iterator<Item = [u32; 3]> {
 fn written(schedule: &Schedule, memory: Option<&BufferPlacement>) -> ScheduleOps {
     let mut m = Module::new(gradus_machines::context());
     let body = m.body();
-    write(&mut Builder::at_end(&mut m, body), schedule, memory, &|_| (Loc::UNKNOWN, String::new()));
+    let layers = schedule.steps.iter().map(|task| task.layer + 1).max().unwrap_or(0);
+    write(&mut Builder::at_end(&mut m, body), schedule, memory, &vec![(Loc::UNKNOWN, None); layers]);
     read(&m, body).unwrap_or_else(|(_, why)| panic!("{}", String::from(why)))
 }
 

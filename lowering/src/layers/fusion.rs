@@ -44,9 +44,10 @@ impl Fusion {
         self.layers.get(&op).map_or(&[], |&layer| &self.choices[layer])
     }
 
-    /// Returns the name of the layer of an op.
-    fn name(&self, op: Op) -> Option<Attr> {
-        self.layers.get(&op).and_then(|&layer| self.names[layer])
+    /// Returns the name of the layer of some ops: a given one, or else those of their sources.
+    pub(super) fn name_of(&self, m: &Module, ops: &[Op]) -> Option<Attr> {
+        let given = ops.first().and_then(|op| self.layers.get(op)).and_then(|&layer| self.names[layer]);
+        given.or_else(|| name_of(m, ops))
     }
 
     /// Replaces a program by its ops, whose layers become known; its schedule goes. Returns the ops without constants, in order.
@@ -250,7 +251,7 @@ pub(super) fn form_program(
             let layers = groups.layers.iter().zip(&choices.layers).filter(|(of, _)| **of == group);
             m.ctx.array_attr(&layers.map(|(_, &choice)| choice).collect::<Vec<_>>())
         };
-        let name = fusion.name(fused[0]).or_else(|| name_of(m, &fused));
+        let name = fusion.name_of(m, &fused);
         let attrs = [("name", name), ("choices", choices.as_ref().map(of_group))];
         wrap(m, &fused, FusedOp::INFO.name, &attrs, fused[0]);
     }

@@ -96,7 +96,9 @@ impl TaskGraph {
     fn drawn(&self, m: &Module) -> String {
         let labels: Vec<[String; 2]> = self.nodes.iter().map(|&op| label(m, op)).collect();
         let width = |lines: &[String; 2]| lines.iter().map(|line| line.chars().count()).max().unwrap_or(0);
-        let boxes: Vec<[usize; 2]> = labels.iter().map(|l| [width(l) * LETTER + LINE, 2 * LINE + LINE / 2]).collect();
+        let lines = |label: &[String; 2]| label.iter().filter(|line| !line.is_empty()).count();
+        let size = |label: &[String; 2]| [width(label) * LETTER + LINE, lines(label) * LINE + LINE / 2];
+        let boxes: Vec<[usize; 2]> = labels.iter().map(size).collect();
         let (mut below, mut near) = (vec![Vec::new(); boxes.len()], vec![Vec::new(); boxes.len()]);
         for &(from, to) in &self.edges {
             below[from].push(to);
@@ -104,7 +106,7 @@ impl TaskGraph {
             near[to].push(from);
         }
         let layout = layered(&boxes, &below, &near, GAP);
-        let mut body = String::new();
+        let mut body = format!("<g transform=\"translate({0}, {0})\">\n", GAP[0]);
         for &(from, to) in &self.edges {
             let ([x0, y0], [x1, y1]) = (layout.places[from], layout.places[to]);
             let start = [x0 + boxes[from][0] / 2, y0 + boxes[from][1]];
@@ -117,13 +119,15 @@ impl TaskGraph {
                 body,
                 "<g><title>{title}</title><rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"4\" fill=\"{fill}\" stroke=\"dimgray\"/>"
             );
-            for (i, line) in lines.iter().enumerate() {
+            for (i, line) in lines.iter().enumerate().filter(|(_, line)| !line.is_empty()) {
                 let (x, y) = (x + LINE / 2, y + (i + 1) * LINE);
                 let _ = writeln!(body, "<text x=\"{x}\" y=\"{y}\">{}</text>", escape(line));
             }
             body += "</g>\n";
         }
-        document([layout.size[0] + GAP[0], layout.size[1] + GAP[1]], ARROW, &body)
+        body += "</g>\n";
+        // The last layer has no gap below it.
+        document([layout.size[0] + GAP[0], layout.size[1] + 2 * GAP[0] - GAP[1]], ARROW, &body)
     }
 }
 
