@@ -119,7 +119,7 @@ fn all_forms_of_products_run_on_the_machine_in_all_modes() {
                 let of = |name: &str| statistics.iter().find(|s: &&Statistic| s.name == name).map(|s| s.value);
                 assert!(of("cycles").is_some_and(|cycles| cycles > 0.0), "nothing runs on the machine\n{text}");
                 assert_eq!(of("features moved again"), Some(0.0), "{mode}\n{text}");
-                let host = statistics.iter().find(|s| s.name.starts_with("on the host: graph.qlinear"));
+                let host = statistics.iter().find(|s| s.name.starts_with("by the host: graph.qlinear"));
                 assert!(host.is_none(), "{host:?} {mode}\n{text}");
             }
         }

@@ -217,7 +217,7 @@ fn a_quantized_network_runs_on_the_npu() {
     assert_eq!(by_reference.code, 0, "{}", by_reference.err);
     let [npu, reference] = arrays.map(|path| std::fs::read(path).expect("the logits were written"));
     assert!(npu == reference, "the logits differ");
-    let host: Vec<&str> = on_npu.out.lines().filter_map(|line| line.strip_prefix("on the host: ")).collect();
+    let host: Vec<&str> = on_npu.out.lines().filter_map(|line| line.strip_prefix("by the host: ")).collect();
     let names: Vec<&str> = host.iter().filter_map(|line| line.split(' ').next()).collect();
     let border = ["graph.dequantize_linear", "graph.pad", "graph.quantize_linear", "layout.pack", "layout.unpack"];
     assert_eq!(names, border, "{}", on_npu.out);

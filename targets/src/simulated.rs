@@ -129,7 +129,7 @@ impl<'m, D: Device + 'm> Executable for Simulated<'m, D> {
             *host.entry(name).or_default() += n;
         }
         let host = host.into_iter().map(|(name, n)| Statistic {
-            name: format!("on the host: {name}"),
+            name: format!("by the host: {name}"),
             value: (n / calls) as f64,
             unit: "ops",
         });

@@ -181,7 +181,7 @@ fn what_is_chosen_for_a_machine_runs_on_it() {
                 assert_eq!(tensor.to_f64(), wanted, "{}", what());
             }
             for statistic in executable.statistics() {
-                let Some(name) = statistic.name.strip_prefix("on the host: ") else { continue };
+                let Some(name) = statistic.name.strip_prefix("by the host: ") else { continue };
                 let most = left.get(name).copied().unwrap_or(0);
                 assert!(MOVES.contains(&name) || statistic.value as u64 <= most, "{name}, not {most}: {}", what());
             }
