@@ -456,6 +456,7 @@ fn open<A: Accelerator>(m: &mut Module, program: Op) -> Result<Option<OpenProgra
     let mut fusion = Fusion::given();
     let ops = fusion.dissolve(m, program);
     if ops.is_empty() {
+        schedule.into_iter().for_each(|schedule| m.erase_op(schedule));
         return Ok(None);
     }
     let checked = ops.iter().try_for_each(|&op| machine.check(m, op).map_err(|refusal| (op, refusal)));

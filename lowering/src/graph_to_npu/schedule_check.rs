@@ -12,6 +12,9 @@ use gradus_ir::{Op, Refusal};
 use gradus_simulators::npu::NpuMachine;
 use std::ops::Range;
 
+/// The most slots in which nothing is computed before a step.
+const MAX_IDLE: usize = 64;
+
 impl ScheduleOps {
     /// Returns the steps for a network on a machine, with places if all buffers have some.
     ///
@@ -160,9 +163,14 @@ impl<'a> ScheduleCheck<'a> {
         }
         let ready = parts.iter().map(|&part| self.builder.out.ready(part)).max().unwrap_or(0);
         let next = self.builder.out.steps.last().map_or(1, |step| step.slot + 1);
-        if step.slot < next.max(ready) {
+        let earliest = next.max(ready);
+        if step.slot < earliest {
             let rule = "slot {}, before slot {}, which is the earliest one";
-            return Err(Refusal::from(rule).with([step.slot, next.max(ready)]));
+            return Err(Refusal::from(rule).with([step.slot, earliest]));
+        }
+        if step.slot - earliest > MAX_IDLE {
+            let rule = "slot {}, more than {} slots after the earliest one, {}";
+            return Err(Refusal::from(rule).with([step.slot, MAX_IDLE, earliest]));
         }
         if let SramRegion::Tile { stream, .. } = parts[3] {
             self.written[stream] = (index, self.written[stream].1 + 1);
