@@ -260,7 +260,7 @@ fn each_level_computes_what_the_one_before_computes() {
 
 /// A fault that is planted in a level.
 struct Fault {
-    /// What is wrong.
+    /// The fault.
     name: &'static str,
     target: &'static str,
     /// The number of passes before it.

@@ -10,8 +10,8 @@
 //! | `shape.rs`, `tiling.rs` | the tiles of a layer and the bytes that they take; their choice |
 //! | `price.rs`, `timeline.rs`, `estimate.rs` | cycles of instructions, of steps, and of layers |
 //! | `residency.rs` | the features that stay in SRAM, layers that take turns, offsets |
-//! | `steps.rs` | tiles in order, with what they stream |
-//! | `placement.rs`, `reservations.rs`, `slot_times.rs` | the places of what is streamed, and the times of loads |
+//! | `steps.rs` | tiles in order, with the buffers that they stream |
+//! | `placement.rs`, `reservations.rs`, `slot_times.rs` | the places of these buffers, and the times of loads |
 //! | `schedule_ops.rs`, `schedule_check.rs` | steps as ops, and whether given ones are possible |
 //! | `emit.rs`, `extent.rs`, `order.rs` | instructions, the bytes that they access, and the tokens that order them |
 //! | `given.rs` | choices as attributes, and whether given ones are possible |
@@ -110,7 +110,7 @@ In SRAM rows are padded where positions of neighbouring rows, which the array re
 is a field of the instructions.
 
 A maximum is `max(a, b) = a + max(b - a, 0)`: a depthwise convolution with the weights -1 and 1, which the pipe clamps, and a sum. Windows
-are divided into rows and columns, along which maxima of 2, 4, ... neighbours are computed, or one after the other, by what is less work: a
+are divided into rows and columns, along which maxima of 2, 4, ... neighbours are computed, or one after the other, whichever is less work: a
 value takes the pipe a sixteenth of a cycle, and the host several cycles for each tap. An image that does not fit into SRAM is pooled by
 bands of rows. If one layer, or those of a concatenation, write it for the pool alone, they compute each band just before, so that it never
 goes to DDR. Concatenations, slices and resampled images are boxes of features, which one layer writes and others read, with rows and

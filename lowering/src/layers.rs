@@ -150,7 +150,7 @@ pub(crate) trait Accelerator: Sized {
         steps: Option<Self::Steps>,
     ) -> Result<Self::Program, (Op, Refusal)>;
 
-    /// Reads the steps of a schedule, or returns an op that is none, and why.
+    /// Reads the steps of a schedule, or returns an op that is not a step, and why.
     fn read_steps(m: &Module, block: Block) -> Result<Self::Steps, (Op, Violation)>;
 
     /// Writes the steps of a program at the end of a schedule. `sources` has location and name of each layer.

@@ -1,4 +1,4 @@
-//! `place-buffers`: places for what the steps of programs read and write.
+//! `place-buffers`: places of the buffers that the steps of programs read and write.
 
 use crate::layers::ScheduleLevel;
 use crate::schedule_layers::ScheduleLayers;

@@ -51,7 +51,7 @@ pub(crate) mod colours {
 /// A chart that grows downwards, section by section.
 pub(crate) struct Chart {
     body: String,
-    /// Bottom of what is drawn.
+    /// Lower edge of the sections so far.
     bottom: f64,
 }
 

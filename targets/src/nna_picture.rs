@@ -5,7 +5,7 @@ use crate::chart::{Bar, Chart, Lane, TimeAxis, colours, grouped};
 use gradus_simulators::nna::{Conditions, Form, Layout, NnaInst, NnaMachine, ROWS, Slot, Span, Statistics, observe};
 use std::fmt::Write as _;
 
-/// Colours of the array and of what it reads, of writes, of the reads of results, and of other vector instructions.
+/// Colours of the array and of its reads, of writes, of the reads of results, and of other vector instructions.
 const ARRAY: &str = colours::COMPUTE;
 const WRITE: &str = colours::READ;
 const READ: &str = colours::FINISH;

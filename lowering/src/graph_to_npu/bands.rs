@@ -31,7 +31,7 @@ impl Reader<'_> {
         if !is_private || !are_private || !can_divide {
             return None;
         }
-        // Concatenations of what they write are computed together with it.
+        // Concatenations of these results are computed together with the pool.
         let inside = self.views.iter().filter(|(_, view)| is_inside(view.feature)).map(|(&value, _)| value);
         let mut ops: Vec<Op> = inside.filter_map(|value| self.m.defining_op(value)).chain([user]).collect();
         ops.sort();

@@ -1,7 +1,7 @@
 //! Pools of maxima: `max(a, b) = a + max(b - a, 0)` is a depthwise convolution with the weights -1 and 1, which is clamped, and a sum.
 //!
 //! Windows are separable: maxima of rows, then of columns. Along an axis a window of `k` elements is computed by doubling, of maxima of 2,
-//! 4, ... neighbours and a last pair that overlaps, or from one element to the next with the stride of the window, by what is less work.
+//! 4, ... neighbours and a last pair that overlaps, or from one element to the next with the stride of the window: the form with less work.
 //! Bytes count from the least one, so that the differences need no other type, and the least byte is the padding.
 
 use super::conv::NO_WINDOW;

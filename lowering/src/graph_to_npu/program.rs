@@ -149,7 +149,7 @@ pub fn compile_by(
     Ok(CompiledNetwork { instructions, residency, planned, constants, steps })
 }
 
-/// What makes given choices or steps impossible.
+/// The reason why given choices or steps are impossible.
 #[derive(Debug)]
 pub enum NotPossible {
     /// A layer, by number.

@@ -1,7 +1,7 @@
 //! Whether a network, its choices and a machine allow steps that are given.
 //!
 //! Given steps of a layer are its tiles in any order; layers that take turns may do so in any way in which the second one reads tiles that
-//! are complete. Slots, places and loads are free, as long as what is live at once does not share bytes.
+//! are complete. Slots, places and loads are free, as long as buffers that are live at once share no bytes.
 
 use super::network::{FeatureId, Network, Weights, tile_of};
 use super::residency::Residency;

@@ -156,7 +156,7 @@ pub fn boxes(m: &Module, op: Op, name: &str) -> Result<Option<Vec<ClusterBox>>, 
         let axes = [axis(0)?, axis(1)?, axis(2)?];
         axes.iter().all(|[first, end]| first <= end).then_some(axes)
     };
-    let found = (numbers.len() % BOX == 0).then(|| numbers.chunks_exact(BOX).map(boxed).collect::<Option<_>>());
+    let found = numbers.len().is_multiple_of(BOX).then(|| numbers.chunks_exact(BOX).map(boxed).collect::<Option<_>>());
     found.flatten().map(Some).ok_or_else(|| format!("requires boxes as '{name}'").into())
 }
 
@@ -177,7 +177,7 @@ pub fn units(m: &Module, op: Op) -> Result<Vec<(Range<u32>, u32)>, Violation> {
         let (first, end, clusters) = (number(0)?, number(1)?, number(2)?);
         (first < end).then_some((first..end, clusters))
     };
-    let found = (numbers.len() % 3 == 0).then(|| numbers.chunks_exact(3).map(unit).collect::<Option<Vec<_>>>());
+    let found = numbers.len().is_multiple_of(3).then(|| numbers.chunks_exact(3).map(unit).collect::<Option<Vec<_>>>());
     found.flatten().ok_or_else(|| "requires ranges of channels, each with a mask of clusters".into())
 }
 

@@ -109,7 +109,7 @@ pub struct TileOp {
 
 /// Computes rows and kernels of the result of a layer: a convolution in its slot, and the requantization in the next one.
 ///
-/// What has no tile is a feature that is in SRAM as a whole. `kernels` of a product of elements are elements of the rows.
+/// An operand without a tile is in SRAM as a whole. The `kernels` of a product of elements are elements of the rows.
 #[op(
     "npu.step",
     traits = Traits::OPERAND_SEGMENTS,
