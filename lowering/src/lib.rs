@@ -45,6 +45,7 @@ pub const PASSES: &[&PassInfo] = &[
     &graph_to_cluster::INFO,
     &graph_to_npu::INFO,
     &matmul_to_nna::INFO,
+    &matmul_to_nna::choose::INFO,
     &place_buffers::INFO,
     &qdq_to_integer::INFO,
     &schedule_layers::INFO,

@@ -6,8 +6,10 @@
 //! | `product.rs` | products, and their calls |
 //! | `inputs.rs`, `im2col.rs` | matrices of programs, from batches, filters and images |
 //! | `terms.rs` | zero points, bias and requantization |
-//! | `programs.rs` | the programs of the fewest cycles, which a context keeps |
+//! | `programs.rs` | the programs of the fewest cycles, or by given plans, which a context keeps |
+//! | `choose.rs` | `choose-plans`: these plans as attributes |
 
+pub(crate) mod choose;
 mod convolution;
 mod im2col;
 mod inputs;
@@ -23,12 +25,12 @@ use convolution::convolve;
 use gradus_ir::pass::{OptionKind, PassOption, Rewrites};
 use gradus_ir::symbols::free_symbol;
 use gradus_ir::{Attr, Builder, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Refusal, Value};
-use gradus_machines::nna::{MatMulOp, define};
+use gradus_machines::nna::{MatMulOp, Plan, define};
 use gradus_networks::graph::{ConvIntegerOp, MatMulIntegerOp, QLinearConvOp, QLinearMatMulOp};
 use gradus_simulators::nna::{Layout, Mapping, NnaMachine, PricedMachine, ProductProgram};
 use matrices::matrices;
 use product::Lowered;
-use programs::{PricedProduct, Without, cheapest};
+use programs::{PricedProduct, ProductWish, Without, cheapest};
 use terms::Requantize;
 
 /// The declaration.
@@ -60,7 +62,7 @@ Each `nna.matmul`, and each `graph.matmul_integer`, `graph.qlinear_matmul`, `gra
 becomes an `nna.call` of a program. Products of the same extents share one. Mapping (that of `nna.matmul` is given), loop order, the number
 of resident kernels and padding are those of the fewest cycles, which the cycle model of the machine counts; so is the operand that takes the
 place of the weights, where scales do not decide it. Elements that the host moves for it have a price (`host_element`), those of constants
-have none. Requantization runs on the machine.
+have none. Plans that are given (`nna.plans`, which `choose-plans` writes) are obeyed, unless a technique is left out. Requantization runs on the machine.
 
 A batch of left matrices is one product with more rows if the right matrix is the same for all; otherwise each product of the batch is a call
 of the same program. A vector is a matrix of one row or column. A reduction of more than 131,071 is divided among programs, whose sums the
@@ -122,7 +124,7 @@ pub fn product_cost(m: &Module, op: Op, machine: &PricedMachine) -> Option<u64> 
     if !m.is_one_of(op, OPS) {
         return None;
     }
-    let choice = cheapest(m, alternatives(m, op).ok()?, Without::Nothing, machine).ok()?;
+    let choice = cheapest(m, alternatives(m, op).ok()?, &ProductWish::CHEAPEST, machine).ok()?;
     Some(choice.cycles_with_host(m, machine))
 }
 
@@ -175,8 +177,13 @@ impl Pass for MatMulToNna {
             if !is_of_network(m, op) && MatMulOp::cast(m, op).is_none() {
                 continue;
             }
-            let choice = match alternatives(m, op).and_then(|lowered| cheapest(m, lowered, self.without, &machine)) {
+            let plans = given_plans(m, op).map_err(|refusal| refused(m, op, &refusal))?;
+            let plans = plans.filter(|_| self.without == Without::Nothing);
+            let is_given = plans.is_some();
+            let wish = ProductWish { without: self.without, plans };
+            let choice = match alternatives(m, op).and_then(|lowered| cheapest(m, lowered, &wish, &machine)) {
                 Ok(choice) => choice,
+                Err(refusal) if is_given => return Err(refused(m, op, &refusal)),
                 Err(refusal) => {
                     cx.refuse(m, op, &refusal);
                     cx.count("num-host", 1);
@@ -194,6 +201,21 @@ impl Pass for MatMulToNna {
         }
         Ok(())
     }
+}
+
+/// The attribute of an op with its plans.
+const PLANS: &str = "nna.plans";
+
+/// Returns the plans that an op is given, one for each part of its reduction.
+fn given_plans(m: &Module, op: Op) -> Result<Option<Vec<Plan>>, Refusal> {
+    let Some(list) = m.ctx.dict_get(m.attrs(op), m.ctx.str(PLANS)) else { return Ok(None) };
+    let plans = m.ctx.as_array(list).map(|list| list.iter().map(|&attr| Plan::from_attr(&m.ctx, attr)).collect());
+    plans.flatten().map(Some).ok_or("plans other than '#nna.plan'".into())
+}
+
+/// The error of plans that are given for an op.
+fn refused(m: &Module, op: Op, refusal: &Refusal) -> Diagnostic {
+    Diagnostic::error(m.loc(op), format!("the plans for '{}' are not possible: {refusal}", m.name_text(op)))
 }
 
 /// The programs that are defined, with their symbols.

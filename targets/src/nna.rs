@@ -43,7 +43,7 @@ pub const TARGET: Target = Target {
     },
     pipeline: "builtin.module(convert-qdq-to-integer,canonicalize,\
                saturate{target=nna floats=approx rules=graph-algebra,graph-fuse,matmul-on-nna},canonicalize,\
-               convert-matmul-to-nna{target=nna},canonicalize)",
+               choose-plans{target=nna},convert-matmul-to-nna{target=nna},canonicalize)",
     load: Some(load),
     listing: Some(listing),
     picture: Some(picture),

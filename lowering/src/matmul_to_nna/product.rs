@@ -34,6 +34,11 @@ pub(super) enum ProductInputs {
 }
 
 impl Lowered {
+    /// Whether the right matrix takes the place of the weights.
+    pub fn is_turned(&self) -> bool {
+        matches!(&self.inputs, ProductInputs::Matrices(product) if product.is_turned)
+    }
+
     /// Returns the parts into which the reduction is divided, so that sums fit in 32 bits.
     pub fn depths(&self) -> Vec<Range<usize>> {
         let depth = self.shape.depth;

@@ -2,6 +2,7 @@
 
 use super::product::Lowered;
 use gradus_ir::{Module, Refusal};
+use gradus_machines::nna::Plan;
 use gradus_simulators::nna::{LoopOrder, Mapping, NnaMachine, PricedMachine, ProductPlan, ProductProgram, Shape};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -48,6 +49,20 @@ impl Without {
     }
 }
 
+/// Conditions on the programs of a product.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct ProductWish {
+    /// The technique that is left out.
+    pub without: Without,
+    /// The given plan of each part of the reduction.
+    pub plans: Option<Vec<Plan>>,
+}
+
+impl ProductWish {
+    /// The programs of the fewest cycles.
+    pub const CHEAPEST: ProductWish = ProductWish { without: Without::Nothing, plans: None };
+}
+
 /// A program that is wanted.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Wanted {
@@ -56,6 +71,7 @@ struct Wanted {
     initial: bool,
     requantize: Option<i8>,
     without: Without,
+    plan: Option<Plan>,
     machine: NnaMachine,
 }
 
@@ -66,7 +82,12 @@ impl Wanted {
             let plan = self.without.adjust(plan)?;
             let is_free = self.without == Without::Convolutions;
             let fits = is_free || self.mapping.is_none_or(|mapping| mapping == plan.mapping);
-            fits.then_some(ProductPlan { initial: self.initial, requantize: self.requantize, ..plan })
+            let is_given = |given: Plan| Plan::of_program(&plan, given.is_turned) == given;
+            (fits && self.plan.is_none_or(is_given)).then_some(ProductPlan {
+                initial: self.initial,
+                requantize: self.requantize,
+                ..plan
+            })
         };
         ProductProgram::cheapest(self.shape, &self.machine, adjust).ok().map(Arc::new)
     }
@@ -96,16 +117,37 @@ pub(super) struct PricedProduct {
 }
 
 impl PricedProduct {
-    /// Returns the programs of an alternative, if the machine has them.
-    fn of(m: &Module, lowered: Lowered, without: Without, machine: &NnaMachine) -> Option<PricedProduct> {
+    /// Returns the programs of an alternative, by given plans if there are some, and if the machine has them.
+    fn of(m: &Module, lowered: Lowered, wish: &ProductWish, machine: &NnaMachine) -> Option<PricedProduct> {
         let Lowered { shape, mapping, initial, .. } = lowered;
-        let requantize = lowered.requantize.as_ref().map(|r| r.zero);
-        let of_depth = |depth: Range<usize>| {
-            let shape = Shape { depth: depth.len(), ..shape };
-            program(m, Wanted { shape, mapping, initial, requantize, without, machine: *machine })
+        let (requantize, depths) = (lowered.requantize.as_ref().map(|r| r.zero), lowered.depths());
+        let plans = match &wish.plans {
+            Some(plans) => plans.iter().copied().map(Some).collect(),
+            None => vec![None; depths.len()],
         };
-        let programs = lowered.depths().into_iter().map(of_depth).collect::<Option<_>>()?;
+        let is_other = |plan: &Option<Plan>| plan.is_some_and(|plan| plan.is_turned != lowered.is_turned());
+        if plans.len() != depths.len() || plans.iter().any(is_other) {
+            return None;
+        }
+        let of_depth = |(depth, plan): (Range<usize>, Option<Plan>)| {
+            let shape = Shape { depth: depth.len(), ..shape };
+            let without = wish.without;
+            program(m, Wanted { shape, mapping, initial, requantize, without, plan, machine: *machine })
+        };
+        let programs = depths.into_iter().zip(plans).map(of_depth).collect::<Option<_>>()?;
         Some(PricedProduct { lowered, programs })
+    }
+
+    /// Returns the plans of the programs.
+    pub fn plans(&self) -> impl Iterator<Item = Plan> {
+        let is_turned = self.lowered.is_turned();
+        self.programs.iter().map(move |program| Plan::of_program(&program.layout.plan, is_turned))
+    }
+
+    /// Returns the cycles below which no plan of these mappings is.
+    pub fn bound(&self, machine: &NnaMachine) -> u64 {
+        let once: u64 = self.programs.iter().map(|program| program.layout.bound(machine)).sum();
+        once.saturating_mul(self.lowered.parts.len() as u64)
     }
 
     /// Returns the estimated cycles of all calls.
@@ -124,13 +166,15 @@ impl PricedProduct {
 pub(super) fn cheapest(
     m: &Module,
     alternatives: Vec<Lowered>,
-    without: Without,
+    wish: &ProductWish,
     machine: &PricedMachine,
 ) -> Result<PricedProduct, Refusal> {
     let Shape { rows, depth, columns } = alternatives[0].shape;
-    let choices =
-        alternatives.into_iter().filter_map(|lowered| PricedProduct::of(m, lowered, without, &machine.machine));
+    let choices = alternatives.into_iter().filter_map(|lowered| PricedProduct::of(m, lowered, wish, &machine.machine));
     let cheapest = choices.min_by_key(|choice| choice.cycles_with_host(m, machine));
+    if cheapest.is_none() && wish.plans.is_some() {
+        return Err("plans that the machine does not have for it".into());
+    }
     cheapest
         .ok_or(Refusal::from("a product of {}x{}x{} for which the machine has no plan").with([rows, depth, columns]))
 }

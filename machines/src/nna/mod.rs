@@ -5,22 +5,25 @@
 //!
 //! | file | contents |
 //! |---|---|
+//! | `choice.rs` | the plan of a product as an attribute |
 //! | `matmul.rs` | products and the rules that choose a mapping |
 //! | `instruction.rs` | the instructions as ops, from the table of `gradus-simulators` |
 //! | `program.rs`, `call.rs` | programs and their calls |
 
 mod call;
+mod choice;
 mod instruction;
 mod matmul;
 mod program;
 
 pub use call::{CallOp, PlanFigures, Prepared};
+pub use choice::Plan;
 pub use instruction::{inst_of, op_of};
 pub use matmul::MatMulOp;
 pub use program::{ProgramOp, code_of, define};
 
 use gradus_ir::rules::RuleGroup;
-use gradus_ir::{Dialect, OpDecl, OpInfo};
+use gradus_ir::{AttrDecl, Dialect, OpDecl, OpInfo};
 
 const OPS: &[&OpInfo] = &{
     const OWN: [&OpInfo; 4] = [CallOp::INFO, MatMulOp::INFO, ProgramOp::INFO, instruction::PackedInstructionsOp::INFO];
@@ -38,6 +41,7 @@ pub const DIALECT: Dialect = Dialect {
     name: "nna",
     doc: "A 3x3 convolution engine: mappings of products to it, programs of its instructions, and their calls.",
     ops: OPS,
+    attrs: &[choice::PlanAttr::INFO],
     rule_groups: &[RuleGroup {
         name: "matmul-on-nna",
         doc: "matrix products on the 3x3 convolution engine",
