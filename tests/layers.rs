@@ -1,6 +1,7 @@
 //! Layers as IR: choices that are edited by hand, and checks between passes.
 
 use crate::support::{gradus, read, root};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Runs the command, which must succeed, and returns what it prints.
@@ -139,4 +140,35 @@ fn each_step_has_the_meaning_of_the_one_before() {
         }
         assert!(read(Path::new(&file)).contains("npu.program"), "{source}");
     }
+}
+
+/// A plan of a product is obeyed, so that there is another program that computes the same, or refused.
+#[test]
+fn edited_plans_change_programs_or_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let (file, mut programs, mut refused) = (folder.path().join("plan.mlir"), BTreeSet::new(), 0);
+    let plans = ["\"diagonal\"", "\"dense\"", "\"scalar\""].iter().flat_map(|mapping| {
+        ["", ", order = \"steps\"", ", resident = 2", ", tail = \"padded\"", ", weights = \"right\"", ", resident = 9"]
+            .map(|rest| format!("{mapping}{rest}"))
+    });
+    for plan in plans {
+        let [a, b] = ["tensor<40x30xi8>", "tensor<30x70xi8>"];
+        let op = format!(
+            "graph.matmul_integer %a, %b {{nna.plans = [#nna.plan<{plan}>]}} : ({a}, {b}) -> tensor<40x70xi32>"
+        );
+        let text = format!(
+            "func.func @f(%a: {a}, %b: {b}) -> tensor<40x70xi32> {{\n  %0 = {op}\n  return %0 : tensor<40x70xi32>\n}}\n"
+        );
+        std::fs::write(&file, text).expect("a file can be written");
+        let file = file.display().to_string();
+        let converted = gradus(&["opt", &file, "--convert-matmul-to-nna"]);
+        if converted.code != 0 {
+            assert!(converted.err.contains("are not possible: "), "{plan}: {}", converted.err);
+            refused += 1;
+            continue;
+        }
+        printed(&["check", &file, "--convert-matmul-to-nna", "--inputs=3"]);
+        assert!(programs.insert(converted.out), "{plan} has the program of another plan");
+    }
+    assert!(programs.len() >= 8 && refused >= 5, "{} programs, {refused} refused", programs.len());
 }

@@ -11,6 +11,7 @@
 use gradus_ir::PassInfo;
 
 mod choose_layers;
+mod choose_plans;
 mod convert_layers_to_programs;
 mod emit;
 mod f32_to_bf16;
@@ -36,6 +37,7 @@ pub mod sparse_to_x64;
 /// All lowering passes. The order affects listings only.
 pub const PASSES: &[&PassInfo] = &[
     &choose_layers::INFO,
+    &choose_plans::INFO,
     &convert_layers_to_programs::INFO,
     &f32_to_bf16::INFO,
     &f32_to_f16::INFO,
@@ -45,7 +47,6 @@ pub const PASSES: &[&PassInfo] = &[
     &graph_to_cluster::INFO,
     &graph_to_npu::INFO,
     &matmul_to_nna::INFO,
-    &matmul_to_nna::choose::INFO,
     &place_buffers::INFO,
     &qdq_to_integer::INFO,
     &schedule_layers::INFO,

@@ -7,9 +7,9 @@
 //! | `inputs.rs`, `im2col.rs` | matrices of programs, from batches, filters and images |
 //! | `terms.rs` | zero points, bias and requantization |
 //! | `programs.rs` | the programs of the fewest cycles, or by given plans, which a context keeps |
-//! | `choose.rs` | `choose-plans`: these plans as attributes |
+//! | `choose.rs` | these plans as attributes |
 
-pub(crate) mod choose;
+mod choose;
 mod convolution;
 mod im2col;
 mod inputs;
@@ -17,6 +17,8 @@ mod matrices;
 mod product;
 mod programs;
 mod terms;
+
+pub(crate) use choose::choose_plans;
 
 use crate::emit::Emitter;
 use crate::layers::{is_of_network, machine_of};

@@ -1,87 +1,44 @@
-//! `choose-plans`: mappings, loop orders and operands of products on the nna, as attributes.
+//! The choice of plans for a product.
 
 use super::programs::{ProductWish, Without, cheapest};
-use super::{PLANS, alternatives, given_plans, ops, refused};
-use crate::layers::machine_of;
-use gradus_ir::pass::{OptionKind, PassOption};
-use gradus_ir::{Diagnostic, Module, Op, Pass, PassContext, PassInfo};
+use super::{OPS, PLANS, alternatives, given_plans, refused};
+use gradus_ir::{Diagnostic, Module, Op, PassContext};
 use gradus_simulators::nna::PricedMachine;
 
-/// The declaration of the pass.
-pub const INFO: PassInfo = PassInfo {
-    name: "choose-plans",
-    doc: "Choose the plans of products on the nna
-
-# Before / After
-
-```mlir
-%0 = graph.matmul_integer %a, %b : (tensor<4x18xi8>, tensor<18x64xi8>) -> tensor<4x64xi32>
-// becomes:
-
-%0 = graph.matmul_integer %a, %b {nna.plans = [#nna.plan<\"diagonal\", resident = 2>]} : (tensor<4x18xi8>, tensor<18x64xi8>) -> tensor<4x64xi32>
-```
-
-# Does
-
-Writes the plan of the fewest cycles for each product that the machine computes: mapping to convolutions, order of loops, resident kernels,
-the code of the last columns, and the operand that takes the place of the weights. A reduction that is divided has a plan for each part.
-`convert-matmul-to-nna` obeys plans, so that they can be edited, and kept in files. Ops with plans keep them.
-
-# Refuses
-
-Plans that are given, but that the machine does not have for the product. Other ops are left alone: `convert-matmul-to-nna` says why.
-
-# Cost
-
-A program for each plan of each product; the context keeps them for `convert-matmul-to-nna`.",
-    options: &[
-        PassOption { name: "target", doc: "Target whose machine is meant", kind: OptionKind::Text("nna") },
-        PassOption {
-            name: "report",
-            doc: "Explain each choice in a remark: cycles of all calls, their bound, cycles with those of the host",
-            kind: OptionKind::Bool(false),
-        },
-    ],
-    statistics: &[("num-chosen", "Number of products that get plans")],
-    make: |options| Ok(Box::new(ChoosePlans { target: options.text("target").to_owned(), report: options.bool("report") })),
-    ..PassInfo::DEFAULT
-};
-
-struct ChoosePlans {
-    target: String,
+/// Gives an op the plans of the fewest cycles, unless it has some, or is no product that the machine computes. `report`: with a remark.
+///
+/// # Errors
+/// Given plans that the machine does not have for the product.
+pub(crate) fn choose_plans(
+    m: &mut Module,
+    op: Op,
     report: bool,
-}
-
-impl Pass for ChoosePlans {
-    fn run(&mut self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
-        let machine = machine_of(m, root, &self.target, PricedMachine::of)?;
-        let all: Vec<_> = ops().collect();
-        for op in m.ops_under(root).into_iter().filter(|&op| m.is_one_of(op, &all)).collect::<Vec<_>>() {
-            let plans = given_plans(m, op).map_err(|refusal| refused(m, op, &refusal))?;
-            let is_given = plans.is_some();
-            let wish = ProductWish { without: Without::Nothing, plans };
-            let choice = match alternatives(m, op).and_then(|lowered| cheapest(m, lowered, &wish, &machine)) {
-                Ok(choice) => choice,
-                Err(refusal) if is_given => return Err(refused(m, op, &refusal)),
-                Err(_) => continue,
-            };
-            let plans: Vec<_> = choice.plans().map(|plan| plan.to_attr(&m.ctx)).collect();
-            let plans = m.ctx.array_attr(&plans);
-            if self.report {
-                let (cycles, all) = (choice.cycles(), choice.cycles_with_host(m, &machine));
-                let text = format!(
-                    "{} by {}: {cycles} cycles, bound {}; {all} with the host",
-                    m.name_text(op),
-                    m.ctx.display_attr(plans),
-                    choice.bound(&machine.machine)
-                );
-                cx.emit(Diagnostic::remark(m.loc(op), text));
-            }
-            if !is_given {
-                m.set_attr(op, PLANS, Some(plans));
-                cx.count("num-chosen", 1);
-            }
-        }
-        Ok(())
+    machine: &PricedMachine,
+    cx: &mut PassContext<'_>,
+) -> Result<(), Diagnostic> {
+    if !m.is_one_of(op, OPS) {
+        return Ok(());
     }
+    let plans = given_plans(m, op).map_err(|refusal| refused(m, op, &refusal))?;
+    let is_given = plans.is_some();
+    let wish = ProductWish { without: Without::Nothing, plans };
+    let choice = match alternatives(m, op).and_then(|lowered| cheapest(m, lowered, &wish, machine)) {
+        Ok(choice) => choice,
+        Err(refusal) if is_given => return Err(refused(m, op, &refusal)),
+        Err(_) => return Ok(()),
+    };
+    let plans: Vec<_> = choice.plans().map(|plan| plan.to_attr(&m.ctx)).collect();
+    let plans = m.ctx.array_attr(&plans);
+    if report {
+        let (name, plans) = (m.name_text(op), m.ctx.display_attr(plans));
+        let [cycles, bound] = [choice.cycles(), choice.bound(&machine.machine)];
+        let all = choice.cycles_with_host(m, machine);
+        let text = format!("{name} by {plans}: {cycles} cycles, bound {bound}; {all} with the host");
+        cx.emit(Diagnostic::remark(m.loc(op), text));
+    }
+    if !is_given {
+        m.set_attr(op, PLANS, Some(plans));
+        cx.count("num-chosen", 1);
+    }
+    Ok(())
 }

@@ -1,6 +1,6 @@
 // RUN: gradus opt %s --choose-plans=report=true
 
-// Wide products are dense; a short one is diagonal, with the operand of more rows as the weights. One that has a plan keeps it.
+// Products get the plan of the fewest cycles. One that has a plan keeps it.
 func.func @main(%a: tensor<64x288xi8>, %b: tensor<288x64xi8>, %c: tensor<2x18xi8>, %d: tensor<18x96xi8>) -> (tensor<64x64xi32>, tensor<2x96xi32>, tensor<2x96xi32>) {
   %0 = graph.matmul_integer %a, %b : (tensor<64x288xi8>, tensor<288x64xi8>) -> tensor<64x64xi32>
   %1 = graph.matmul_integer %c, %d : (tensor<2x18xi8>, tensor<18x96xi8>) -> tensor<2x96xi32>
