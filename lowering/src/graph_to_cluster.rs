@@ -262,8 +262,7 @@ impl Accelerator for ClusterLayers {
                 compile_schedule(&read.net, &self.machine, self.settings, (given, effort), schedule)
             }
         };
-        let mut compiled = compiled.map_err(|(source, refusal)| (ops[source], refusal))?;
-        compiled.program.constants = constants(&read.net, &compiled.schedule, &compiled.image);
+        let compiled = compiled.map_err(|(source, refusal)| (ops[source], refusal))?;
         Ok(ClusterProgram { read, compiled, rejected: Vec::new() })
     }
 
@@ -326,15 +325,16 @@ impl Accelerator for ClusterLayers {
     }
 
     fn define(&self, b: &mut Builder<'_>, name: &str, ops: &[Op], program: &ClusterProgram) -> Option<()> {
-        let compiled = &program.compiled;
-        let (loc, code) = (b.module.loc(ops[0]), &compiled.program);
+        let ClusterProgram { read, compiled, .. } = program;
+        let (loc, mut code) = (b.module.loc(ops[0]), compiled.program.clone());
+        code.constants = constants(&read.net, &compiled.schedule, &compiled.image);
         // A compute record has the location of its op.
         let locations: Vec<Loc> = compiled.sources.iter().map(|&source| b.module.loc(ops[source])).collect();
         let location = |cluster: usize, index: usize| {
             let task = code.records[cluster][index].task();
             task.and_then(|task| locations.get(task as usize)).copied().unwrap_or(loc)
         };
-        cluster::NewProgram { name, machine: &self.machine, code }.build_with(b, loc, location);
+        cluster::NewProgram { name, machine: &self.machine, code: &code }.build_with(b, loc, location);
         Some(())
     }
 

@@ -392,7 +392,8 @@ impl Accelerator for NpuLayers {
         let operands = read.operands.iter().map(|&(_, id, _)| places(id)).collect::<Option<Vec<i64>>>()?;
         let results = read.results.iter().map(|&id| places(id)).collect::<Option<Vec<i64>>>()?;
         let loc = b.module.loc(ops[0]);
-        let constants = Tensor::new(DType::U8, vec![program.constants.len()], program.constants.clone().into()).ok()?;
+        let constants = program.constants(&read.net, &self.machine);
+        let constants = Tensor::new(DType::U8, vec![constants.len()], constants.into()).ok()?;
         let new = npu::NewProgram {
             name,
             machine: &self.machine,

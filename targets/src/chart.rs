@@ -59,13 +59,7 @@ impl Chart {
     /// Begins a chart with a title, and a line of facts below it.
     pub(crate) fn new(title: &str, facts: &str) -> Chart {
         let mut chart = Chart { body: String::new(), bottom: 8.0 };
-        chart.bottom += 18.0;
-        let y = chart.bottom;
-        let _ = writeln!(
-            chart.body,
-            "<text x=\"12\" y=\"{y}\" font-size=\"16\" font-weight=\"bold\">{}</text>",
-            escape(title)
-        );
+        chart.text(18.0, "font-size=\"16\" font-weight=\"bold\"", title);
         chart.line(facts);
         chart.bottom += 6.0;
         chart
@@ -73,20 +67,19 @@ impl Chart {
 
     /// Writes a line of text.
     pub(crate) fn line(&mut self, text: &str) {
-        self.bottom += 18.0;
+        self.text(18.0, "font-size=\"12\"", text);
+    }
+
+    /// Writes text at a distance below what there is, in a font.
+    fn text(&mut self, distance: f64, font: &str, text: &str) {
+        self.bottom += distance;
         let y = self.bottom;
-        let _ = writeln!(self.body, "<text x=\"12\" y=\"{y}\" font-size=\"12\">{}</text>", escape(text));
+        let _ = writeln!(self.body, "<text x=\"12\" y=\"{y}\" {font}>{}</text>", escape(text));
     }
 
     /// Begins a section.
     pub(crate) fn section(&mut self, heading: &str) {
-        self.bottom += 34.0;
-        let y = self.bottom;
-        let _ = writeln!(
-            self.body,
-            "<text x=\"12\" y=\"{y}\" font-size=\"13\" font-weight=\"bold\">{}</text>",
-            escape(heading)
-        );
+        self.text(34.0, "font-size=\"13\" font-weight=\"bold\"", heading);
         self.bottom += 10.0;
     }
 

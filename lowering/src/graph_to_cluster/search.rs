@@ -6,7 +6,6 @@
 use super::choose::{Prices, choose, leaders};
 use super::compile::{Compiled, Settings, compile_by};
 use super::fit::{Failure, fit};
-use super::image::constants;
 use super::network::{FeatureInfo, Network, Role, elem_bytes};
 use super::region::Region;
 use super::schedule::{Choices, TiledLayers, constant_places};
@@ -388,7 +387,6 @@ impl CandidateSearch<'_> {
         let rejected = self.rejected();
         let mut best = self.best.ok_or(self.failure.unwrap_or((0, "no program".into())))?;
         best.candidates = self.candidates;
-        best.program.constants = constants(self.net, &best.schedule, &best.image);
         Ok((best, rejected))
     }
 

@@ -2,6 +2,7 @@
 
 use super::compile::{Settings, compile_by, compile_schedule};
 use super::given::{choices_of, splits_of};
+use super::image::constants;
 use super::memory::BufferPlacement;
 use super::network::{
     ChannelSlice, ConvInfo, FeatureId, FeatureInfo, Layer, LayerKind, Network, Role, StageInfo, WindowInfo, elem_bytes,
@@ -335,13 +336,14 @@ fn written(schedule: &Schedule, memory: Option<&BufferPlacement>) -> ScheduleOps
 
 /// Runs a network on the clusters and by plain loops. Returns whether it fits into the memories.
 fn run(net: &Network, machine: &ClusterMachine, settings: Settings, seed: u64) -> bool {
-    let (compiled, _) = match compile(net, machine, settings, &mut |_| ()) {
-        Ok(compiled) => compiled,
+    let mut compiled = match compile(net, machine, settings, &mut |_| ()) {
+        Ok((compiled, _)) => compiled,
         Err((source, refusal)) => {
             assert!(refusal.rule.contains("bytes"), "{seed}: op {source}: {refusal}");
             return false;
         }
     };
+    compiled.program.constants = constants(net, &compiled.schedule, &compiled.image);
     let (splits, reads) = splits_of(net, &compiled);
     let (choices, effort) = choices_of(net, machine, &splits, reads).unwrap_or_else(|why| panic!("{seed}: {why:?}"));
     let again = compile_by(net, machine, settings, choices.clone(), effort).expect("its own choices are possible");
@@ -440,9 +442,9 @@ fn no_notification_is_redundant() {
             reserved: 0,
             ..ClusterMachine::default()
         };
-        let Ok((compiled, _)) = compile(&Draw::network(seed), &machine, Settings::default(), &mut |_| ()) else {
-            continue;
-        };
+        let net = Draw::network(seed);
+        let Ok((mut compiled, _)) = compile(&net, &machine, Settings::default(), &mut |_| ()) else { continue };
+        compiled.program.constants = constants(&net, &compiled.schedule, &compiled.image);
         let simulator = Simulator::new(machine);
         for (cluster, records) in compiled.program.records.iter().enumerate() {
             for (index, record) in records.iter().enumerate() {

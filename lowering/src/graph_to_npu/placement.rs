@@ -64,11 +64,7 @@ impl Placer<'_> {
     /// Places all streams: the first bytes that are free, from the earliest slot on.
     fn place(&mut self) -> Result<(), NoRoom> {
         let mut reserved = Reservations::default();
-        let mut slots = vec![(usize::MAX, 0); self.net.layers.len()];
-        for step in &self.out.steps {
-            let (first, last) = &mut slots[step.layer];
-            (*first, *last) = ((*first).min(step.slot), step.slot);
-        }
+        let slots = self.out.slots_of_layers(self.net.layers.len());
         for (id, place) in self.residency.places.iter().enumerate() {
             let Some(place) = place else { continue };
             let (first, last) = self.residency.lifetimes[id];

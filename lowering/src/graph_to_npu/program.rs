@@ -23,10 +23,15 @@ pub struct CompiledNetwork {
     pub residency: Residency,
     /// The machine for which it is planned.
     pub planned: Planned,
-    /// Constants, from byte 0 of DDR.
-    pub constants: Vec<u8>,
     /// The steps and the places in DDR.
     pub steps: Steps,
+}
+
+impl CompiledNetwork {
+    /// Returns the constants, from byte 0 of DDR, which only a program that is defined needs.
+    pub fn constants(&self, net: &Network, machine: &NpuMachine) -> Vec<u8> {
+        image(net, &self.residency, &self.steps.ddr, machine)
+    }
 }
 
 /// The weighings that are tried.
@@ -74,8 +79,7 @@ pub fn compile(net: &Network, machine: &NpuMachine) -> Result<CompiledNetwork, R
         }
     }
     let FastestProgram { best, failure, .. } = found;
-    let (_, mut program) = best.ok_or(failure.unwrap_or("no program".into()))?;
-    program.constants = image(net, &program.residency, &program.steps.ddr, machine);
+    let (_, program) = best.ok_or(failure.unwrap_or("no program".into()))?;
     Ok(program)
 }
 
@@ -83,7 +87,7 @@ pub fn compile(net: &Network, machine: &NpuMachine) -> Result<CompiledNetwork, R
 struct FastestProgram<'a> {
     net: &'a Network,
     machine: &'a NpuMachine,
-    /// Its cycles, and the program without constants.
+    /// Its cycles, and the program.
     best: Option<(u64, CompiledNetwork)>,
     /// The reason if there is no program.
     failure: Option<Refusal>,
@@ -110,8 +114,8 @@ impl FastestProgram<'_> {
             let simulator = Simulator::new(self.machine.clone());
             let cycles = simulator.time(&instructions).map_err(|_| "a program that the simulator refuses")?.cycles;
             if self.best.as_ref().is_none_or(|(least, _)| cycles < *least) {
-                let (planned, constants) = (planned.clone(), Vec::new());
-                self.best = Some((cycles, CompiledNetwork { instructions, constants, residency, planned, steps }));
+                let planned = planned.clone();
+                self.best = Some((cycles, CompiledNetwork { instructions, residency, planned, steps }));
             }
         }
         Ok(())
@@ -145,8 +149,7 @@ pub fn compile_by(
         steps = place_closely(net, &residency, &smaller, &mut prices, &steps).map_err(no_room)?;
     }
     let instructions = emit(net, &residency, &steps, machine);
-    let constants = image(net, &residency, &steps.ddr, machine);
-    Ok(CompiledNetwork { instructions, residency, planned, constants, steps })
+    Ok(CompiledNetwork { instructions, residency, planned, steps })
 }
 
 /// The reason why given choices or steps are impossible.

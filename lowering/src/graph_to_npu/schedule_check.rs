@@ -301,11 +301,7 @@ impl<'a> ScheduleCheck<'a> {
 
     /// The features in SRAM: slots and bytes.
     fn resident(&self) -> Vec<(Range<usize>, Range<usize>, Option<Op>)> {
-        let mut slots = vec![(usize::MAX, 0); self.net.layers.len()];
-        for step in &self.builder.out.steps {
-            let (first, last) = &mut slots[step.layer];
-            (*first, *last) = ((*first).min(step.slot), step.slot);
-        }
+        let slots = self.builder.out.slots_of_layers(self.net.layers.len());
         let of_feature = |(id, place): (FeatureId, &Option<usize>)| {
             let (first, last) = self.residency.lifetimes[id];
             let bytes = self.net.features[id].sram_bytes().next_multiple_of(ALIGNMENT);

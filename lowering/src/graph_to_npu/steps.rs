@@ -485,6 +485,16 @@ impl Steps {
         self.streams.len() - 1
     }
 
+    /// Returns the first and the last slot of each of a number of layers.
+    pub fn slots_of_layers(&self, layers: usize) -> Vec<(usize, usize)> {
+        let mut slots = vec![(usize::MAX, 0); layers];
+        for step in &self.steps {
+            let (first, last) = &mut slots[step.layer];
+            (*first, *last) = ((*first).min(step.slot), step.slot);
+        }
+        slots
+    }
+
     /// Returns the earliest slot of a convolution that uses a part.
     pub fn ready(&self, part: SramRegion) -> usize {
         part.stream().map_or(0, |stream| self.streams[stream].ready)

@@ -339,7 +339,7 @@ fn elements(info: &FeatureInfo) -> impl Iterator<Item = (usize, usize, usize)> +
 /// Runs a program on random operands and compares its results with those of loops.
 fn check(net: &Network, program: &CompiledNetwork, machine: &NpuMachine, r: &mut Random) -> Result<Statistics, String> {
     let mut ddr = Ddr::new(program.steps.ddr_bytes);
-    ddr.write(0, &program.constants);
+    ddr.write(0, &program.constants(net, machine));
     let mut plain: Plain = vec![None; net.features.len()];
     for (id, info) in net.features.iter().enumerate().filter(|(_, info)| matches!(info.role, Role::Operand(_))) {
         let (bytes, mut placed) = (r.bytes(info.height * info.width * info.channels), vec![0; info.bytes()]);
@@ -449,7 +449,7 @@ fn a_multiply_stays_in_sram() {
     let counts = check(&net, &program, &machine, &mut r).expect("the program is right");
     // Besides the operand, read once for each of two layers, the result and the constants nothing crosses the border.
     let (operand, result) = (net.features[x].bytes(), net.features[y].bytes());
-    assert_eq!(counts.ddr_bytes_read as usize, 2 * operand + program.constants.len());
+    assert_eq!(counts.ddr_bytes_read as usize, 2 * operand + program.constants(&net, &machine).len());
     assert_eq!(counts.ddr_bytes_written as usize, result);
     without_tokens(&net, &program, &machine);
 }
