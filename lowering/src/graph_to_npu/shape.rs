@@ -69,6 +69,15 @@ pub struct Weighing {
 }
 
 impl Cost {
+    /// Whether another cost is at least as high in all comparisons.
+    pub fn is_least(&self, other: &Cost) -> bool {
+        let parts = |cost: &Cost| {
+            let busiest = cost.array.max(cost.pipe).max(cost.channel);
+            [busiest, cost.array + cost.channel, cost.body, cost.alone, cost.bytes as u64]
+        };
+        parts(self).iter().zip(&parts(other)).all(|(this, other)| this <= other)
+    }
+
     /// A number for comparisons.
     pub fn rank(&self, by: Weighing) -> u64 {
         let busiest = self.array.max(self.pipe).max(self.channel);

@@ -1,13 +1,13 @@
 //! The tiles of a layer: rows of the output and kernels of one convolution, the order of the two loops, and their choice by cost.
 
-use super::estimate::{cascade_cost, layer_cost};
+use super::estimate::layer_cost;
 use super::network::Weights;
 use super::price::Prices;
 use super::shape::{Cost, LayerShape, Resident, Tiling, Weighing};
 
 impl LayerShape<'_> {
-    /// The tilings that fit into half of the accumulators and into `bytes` of SRAM.
-    fn candidates(&self) -> Vec<Tiling> {
+    /// The tilings that fit into half of the accumulators.
+    pub fn candidates(&self) -> Vec<Tiling> {
         let (width, padded, group) = (self.output.width, self.padded_kernels(), self.group());
         let half = self.machine.accumulators as usize / 2;
         let is_elements = matches!(self.layer.weights, Weights::Elements(_));
@@ -32,20 +32,42 @@ impl LayerShape<'_> {
                         all.push(Tiling { rows, kernels, rows_outer, keeps_weights });
                     }
                 }
-                // Four numbers from each power of two to the next, and at last slices of one group.
-                let next = slices + (slices.next_power_of_two() / 8).max(1);
-                slices = if slices < most_slices { next.min(most_slices) } else { next };
+                slices = next_slices(slices, most_slices);
             }
+        }
+        all
+    }
+
+    /// The tilings by which a layer passes up to `most` rows at once to the next one, all weights in SRAM: rows by as few convolutions as
+    /// the accumulators allow, and kernels, most of them first.
+    pub fn passing(&self, most: usize) -> Vec<Tiling> {
+        let (padded, group) = (self.padded_kernels(), self.group());
+        let half = self.machine.accumulators as usize / 2;
+        let fits = |rows: usize, kernels: usize| rows * self.output.width * kernels <= half;
+        let Some(parts) = (1..=most).find(|&parts| fits(most.div_ceil(parts), group)) else { return Vec::new() };
+        let (rows, mut all, mut slices) = (most.div_ceil(parts), Vec::new(), 1);
+        while slices <= padded / group {
+            let kernels = padded.div_ceil(slices).next_multiple_of(group);
+            if fits(rows, kernels) {
+                all.push(Tiling { rows, kernels, rows_outer: true, keeps_weights: true });
+            }
+            slices = next_slices(slices, padded / group);
         }
         all
     }
 
     /// Cycles that a tiling takes at least.
     fn least(&self, tiling: &Tiling, resident: Resident) -> u64 {
+        let height = self.output.height;
+        self.least_of(tiling, resident, height, height.div_ceil(tiling.rows))
+    }
+
+    /// Cycles that a tiling takes at least for a number of rows in some tiles.
+    pub fn least_of(&self, tiling: &Tiling, resident: Resident, rows: usize, tiles: usize) -> u64 {
         let machine = self.machine;
-        let positions = (self.output.height * self.output.width).div_ceil(machine.positions as usize);
+        let positions = (rows * self.output.width).div_ceil(machine.positions as usize);
         let blocks = self.layer.taps() * self.depth_blocks() * self.padded_kernels().div_ceil(machine.kernels as usize);
-        let [tiles, slices] = self.counts(tiling);
+        let slices = self.padded_kernels().div_ceil(tiling.kernels);
         let again = if tiling.rows_outer && !tiling.keeps_weights { tiles } else { 1 };
         let mut bytes = self.slice_bytes(tiling.kernels) * (slices - 1) * again;
         if !resident.input {
@@ -65,11 +87,6 @@ impl LayerShape<'_> {
         self.candidates().iter().map(|tiling| self.least(tiling, resident)).min().unwrap_or(0)
     }
 
-    /// Tiles of rows and slices of kernels.
-    fn counts(&self, tiling: &Tiling) -> [usize; 2] {
-        [self.output.height.div_ceil(tiling.rows), self.padded_kernels().div_ceil(tiling.kernels)]
-    }
-
     /// The tilings with their costs, without those that need more bytes than another one and cannot be better by a part in 64.
     pub fn priced(&self, resident: Resident, prices: &mut Prices) -> Vec<(Tiling, Cost)> {
         let is_legal = |t: &Tiling| t.rows_outer || !matches!(self.layer.weights, Weights::Elements(_));
@@ -83,14 +100,28 @@ impl LayerShape<'_> {
             if priced.iter().any(|(_, cost)| cost.bytes <= bytes && cost.alone <= least + least / 64) {
                 continue;
             }
-            priced.push((tiling, layer_cost(self, prices, tiling, resident)));
+            add(&mut priced, (tiling, layer_cost(self, prices, tiling, resident)));
         }
         priced
     }
 }
 
+/// Adds a choice, unless another one is better in all comparisons.
+pub fn add<T>(priced: &mut Vec<(T, Cost)>, new: (T, Cost)) {
+    if !priced.iter().any(|(_, cost)| cost.is_least(&new.1)) {
+        priced.retain(|(_, cost)| !new.1.is_least(cost));
+        priced.push(new);
+    }
+}
+
+/// The next number of slices: four from each power of two to the next, and at last slices of one group.
+fn next_slices(slices: usize, most: usize) -> usize {
+    let next = slices + (slices.next_power_of_two() / 8).max(1);
+    if slices < most { next.min(most) } else { next }
+}
+
 /// The choices that are the cheapest for some number of bytes, cheapest first.
-pub fn frontier<T: Copy>(priced: &[(T, Cost)], by: Weighing) -> Vec<(T, Cost)> {
+pub fn frontier<T: Clone>(priced: &[(T, Cost)], by: Weighing) -> Vec<(T, Cost)> {
     let mut all = priced.to_vec();
     all.sort_by_key(|(_, cost)| (cost.rank(by), cost.bytes));
     let mut least = usize::MAX;
@@ -100,38 +131,4 @@ pub fn frontier<T: Copy>(priced: &[(T, Cost)], by: Weighing) -> Vec<(T, Cost)> {
         is_less
     });
     all
-}
-
-/// The tilings of two layers that take turns by tiles of rows, the second of which reads the tiles of the first, with their costs
-/// together, without those that need more bytes than others and cannot be better by a part in 64.
-pub fn cascades(
-    shapes: [&LayerShape<'_>; 2],
-    resident: [Resident; 2],
-    prices: &mut [Prices],
-) -> Vec<([Tiling; 2], Cost)> {
-    let keeping = |i: usize| {
-        let mut all = shapes[i].candidates();
-        all.retain(|t| t.rows_outer && t.keeps_weights);
-        all
-    };
-    let (first, second) = (keeping(0), keeping(1));
-    let mut all = Vec::new();
-    for &a in &first {
-        for &b in second.iter().filter(|b| b.rows == a.rows) {
-            let bytes = shapes[0].bytes(&a, resident[0])
-                + shapes[1].bytes(&b, resident[1])
-                + 2 * a.rows * shapes[0].output.pitch();
-            let least = shapes[0].least(&a, resident[0]) + shapes[1].least(&b, resident[1]);
-            all.push((least, bytes, [a, b]));
-        }
-    }
-    all.sort_by_key(|&(least, bytes, _)| (least, bytes));
-    let mut priced: Vec<([Tiling; 2], Cost)> = Vec::new();
-    for (least, bytes, tilings) in all {
-        if priced.iter().any(|(_, cost)| cost.bytes <= bytes && cost.alone <= least + least / 64) {
-            continue;
-        }
-        priced.push((tilings, cascade_cost(shapes, prices, tilings, resident, bytes)));
-    }
-    priced
 }
