@@ -133,7 +133,7 @@ fn choices_are_listed() {
     let output = choices("examples/digits_cnn_int8.onnx", "npu");
     assert_eq!(output.code, 0, "{}", output.err);
     let lines: Vec<&str> = output.out.lines().collect();
-    assert_eq!(lines[0], "npu: 15 layers, 19143 cycles");
+    assert_eq!(lines[0], "npu: 15 layers, 19109 cycles");
     assert!(lines[3].starts_with("#   layer") && lines[3].contains("rows  kernels"), "{}", lines[3]);
     assert_eq!(lines.len(), 4 + 15, "{}", output.out);
     assert!(lines[4].starts_with("1   stem_QuantizeLinear"), "{}", lines[4]);
