@@ -405,6 +405,7 @@ impl Accelerator for NpuLayers {
             operands: &operands,
             results: &results,
             bubbles: read.net.bubbles_dropped(&self.machine),
+            repeated: program.repeated(&read.net, &self.machine),
         };
         let defined = new.build(b, loc);
         locate(b.module, defined, ops_of_steps(read, program));

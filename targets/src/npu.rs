@@ -137,7 +137,7 @@ impl Device for Npu {
 
     fn statistics(&self, calls: u64) -> Vec<Statistic> {
         let counts = &self.counts;
-        let (mut bounds, mut bound, mut memory, mut bubbles) = (ProgramBounds::default(), 0, 0, 0);
+        let (mut bounds, mut bound, mut memory, mut bubbles, mut repeated) = (ProgramBounds::default(), 0, 0, 0, 0);
         for called in self.programs.values() {
             let one = called.program.bounds(&called.results);
             for _ in 0..called.calls {
@@ -145,6 +145,7 @@ impl Device for Npu {
                 bound += one.bound();
                 memory += one.bound().max(one.memory);
                 bubbles += called.program.bubbles;
+                repeated += called.program.repeated;
             }
         }
         let moved = counts.ddr_bytes_read + counts.ddr_bytes_written;
@@ -170,6 +171,7 @@ impl Device for Npu {
             each("written to memory", counts.ddr_bytes_written, "bytes"),
             each("features moved again", again, "bytes"),
             each("bubbles dropped", bubbles, "bytes"),
+            each("rows computed again", repeated, "cycles"),
             each("waits for banks", counts.bank_stalls, "cycles"),
             Statistic { name: "highest byte of SRAM".to_owned(), value: counts.sram_peak as f64, unit: "bytes" },
         ]
@@ -212,6 +214,7 @@ impl MachineBinaries for NpuBinaries {
             operands: &offsets(&program.operands),
             results: &offsets(&program.results),
             bubbles: program.bubbles,
+            repeated: program.repeated,
         };
         new.build(b, Loc::UNKNOWN);
         Ok(())

@@ -42,14 +42,16 @@ pub fn image(
     debug_assert_eq!(memory.bufs.len(), schedule.instances.len() + schedule.slices.len());
     let mut image = DdrImage { features: vec![None; net.features.len()], ..DdrImage::default() };
     let alignment = u64::from(machine.alignment);
-    for slice in &schedule.slices {
+    let mut order: Vec<usize> = (0..schedule.slices.len()).collect();
+    order.sort_by_key(|&slice| schedule.slices[slice].steps[0]);
+    image.slices = vec![Vec::new(); order.len()];
+    for slice in order {
         let mut place = |unit: &ConstantUnit| {
             let first = image.constants.next_multiple_of(alignment);
             image.constants = first + u64::from(unit.bytes);
             u32::try_from(first).map_err(|_| Refusal::from(TOO_LARGE))
         };
-        let places = slice.units.iter().map(&mut place).collect::<Result<_, _>>()?;
-        image.slices.push(places);
+        image.slices[slice] = schedule.slices[slice].units.iter().map(&mut place).collect::<Result<_, _>>()?;
     }
     let mut end = image.constants;
     let mut place = |info: &FeatureInfo| {

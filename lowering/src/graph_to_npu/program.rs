@@ -8,7 +8,7 @@ use super::placement::{NoRoom, Placement, place};
 use super::price::Prices;
 use super::residency::{Residency, TilingCosts, choose};
 use super::schedule_ops::ScheduleOps;
-use super::shape::Weighing;
+use super::shape::{LayerShape, Weighing};
 use super::steps::{Steps, divide};
 use gradus_ir::{Op, Refusal};
 use gradus_machines::npu::Planned;
@@ -31,6 +31,27 @@ impl CompiledNetwork {
     /// Returns the constants, from byte 0 of DDR, which only a program that is defined needs.
     pub fn constants(&self, net: &Network, machine: &NpuMachine) -> Vec<u8> {
         image(net, &self.residency, &self.steps.ddr, machine)
+    }
+
+    /// Returns the cycles of the array for rows that are computed for more than one turn of the next layer.
+    pub fn repeated(&self, net: &Network, machine: &NpuMachine) -> u64 {
+        // The products, and rows by kernels, of each layer.
+        let mut computed = vec![(0, 0); net.layers.len()];
+        let products = self.instructions.iter().filter_map(NpuInst::products);
+        for (step, products) in self.steps.steps.iter().zip(products) {
+            let (macs, rows) = &mut computed[step.layer];
+            *macs += products.macs;
+            *rows += (step.rows * step.kernels) as u64;
+        }
+        let of_layer = |(index, (macs, rows)): (usize, (u64, u64))| {
+            let layer = &net.layers[index];
+            let shape = LayerShape::new(net, layer, machine);
+            let again = rows.saturating_sub((shape.output.height * shape.padded_kernels()) as u64);
+            let lanes = machine.macs() / if layer.depthwise { u64::from(machine.depth) } else { 1 };
+            (macs as u128 * u128::from(again) / u128::from(rows.max(1))) as u64 / lanes
+        };
+        let is_passed = |(index, _): &(usize, _)| self.residency.cascaded[*index];
+        computed.into_iter().enumerate().filter(is_passed).map(of_layer).sum()
     }
 }
 

@@ -34,7 +34,7 @@ const MACHINE: AttrKind = AttrKind { text: AttrText::Ints(Type::I64), ..I64_LIST
     "npu.program",
     traits = Traits::ISOLATED.and(Traits::SYMBOL).and(Traits::SINGLE_BLOCK),
     effects = Effects::Unknown,
-    format = "$sym_name `machine` $machine `ddr` $ddr_bytes `operands` $operands `results` $results (`bubbles` $bubbles^)? `constants` $value attr-dict-with-keyword $body",
+    format = "$sym_name `machine` $machine `ddr` $ddr_bytes `operands` $operands `results` $results (`bubbles` $bubbles^)? (`repeated` $repeated^)? `constants` $value attr-dict-with-keyword $body",
     extensions = &[&BYTES],
     verify = verify_program,
     verify_regions = verify_instructions
@@ -52,6 +52,8 @@ pub struct ProgramOp {
     results: Attribute<I64_LIST>,
     /// Bytes of padding that features have in the mode of the array's depth, but not in the modes that were chosen for them.
     bubbles: OptAttribute<I64>,
+    /// Cycles in which the array computes rows that it has computed before, of layers that take turns.
+    repeated: OptAttribute<I64>,
     /// Constants, from byte 0.
     value: Attribute<BYTES_OR_RESOURCE>,
     /// Instructions.
@@ -96,6 +98,8 @@ pub struct Program {
     pub results: Vec<usize>,
     /// Bytes of padding that the modes of its features dropped.
     pub bubbles: u64,
+    /// Cycles in which the array computes rows that it has computed before.
+    pub repeated: u64,
 }
 
 impl Program {
@@ -112,6 +116,7 @@ impl Program {
             list.iter().map(|&at| usize::try_from(at).unwrap_or(usize::MAX)).collect()
         };
         let block = m.entry(this.body(m)).ok_or("has no instructions")?;
+        let count = |name: &str| m.inherent_attr(op, name).and_then(|a| m.ctx.as_int(a)).map_or(0, |n| n.max(0) as u64);
         Ok(Program {
             machine,
             instructions: instructions(m, block).map_err(|(_, why)| why)?.into_iter().map(|(_, inst)| inst).collect(),
@@ -119,18 +124,22 @@ impl Program {
             ddr_bytes,
             operands: offsets("operands"),
             results: offsets("results"),
-            bubbles: m.inherent_attr(op, "bubbles").and_then(|a| m.ctx.as_int(a)).map_or(0, |n| n.max(0) as u64),
+            bubbles: count("bubbles"),
+            repeated: count("repeated"),
         })
     }
 
-    /// Returns the bounds of the program. `results`: element types and extents of its results.
+    /// Returns the bounds of the program, in which each row is computed once. `results`: element types and extents of its results.
     pub fn bounds(&self, results: &[(DType, Vec<usize>)]) -> ProgramBounds {
         let range = |(&at, (dtype, shape)): (&usize, &(DType, Vec<usize>))| {
             let bytes = shape.iter().product::<usize>() * dtype.size();
             at as u64..(at + bytes) as u64
         };
         let results: Vec<_> = self.results.iter().zip(results).map(range).collect();
-        ProgramBounds::of(&self.machine, &self.instructions, self.constants.len() as u64, &results)
+        let mut bounds = ProgramBounds::of(&self.machine, &self.instructions, self.constants.len() as u64, &results);
+        bounds.products = bounds.products.saturating_sub(self.repeated);
+        bounds.memory = bounds.memory.saturating_sub(self.repeated);
+        bounds
     }
 
     /// Runs the program. Returns the results, of the given types, and the counts of the run.
@@ -201,6 +210,7 @@ impl Program {
             operands: offsets(image.operands),
             results: offsets(image.results),
             bubbles: 0,
+            repeated: 0,
         })
     }
 }
@@ -223,6 +233,8 @@ pub struct NewProgram<'a> {
     pub results: &'a [i64],
     /// Bytes of padding that the modes of its features dropped.
     pub bubbles: u64,
+    /// Cycles in which the array computes rows that it has computed before.
+    pub repeated: u64,
 }
 
 impl NewProgram<'_> {
@@ -241,8 +253,9 @@ impl NewProgram<'_> {
             ("value", bytes_attr(&ctx, self.constants)),
         ];
         attrs.into_iter().for_each(|(name, attr)| state.inherent(&ctx, name, Some(attr)));
-        if self.bubbles > 0 {
-            state.inherent(&ctx, "bubbles", Some(ctx.int_attr(Type::I64, self.bubbles as i64)));
+        for (name, count) in [("bubbles", self.bubbles), ("repeated", self.repeated)] {
+            let attr = (count > 0).then(|| ctx.int_attr(Type::I64, count as i64));
+            state.inherent(&ctx, name, attr);
         }
         state.regions = 1;
         let program = b.create(state);

@@ -139,7 +139,7 @@ func.func @end(%x: tensor<1x8x4x4xui8>) -> tensor<1x8x4x4xui8> {
 
 // -----
 
-func.func @turns(%x: tensor<1x8x4x4xui8>) -> tensor<1x8x4x4xui8> {
+func.func @nothing_follows(%x: tensor<1x8x4x4xui8>) -> tensor<1x8x4x4xui8> {
   %s = graph.constant dense<0.0625> : tensor<f32>
   %z = graph.constant dense<3> : tensor<ui8>
   %f = graph.constant dense<2> : tensor<8x8x3x3xi8>
@@ -151,7 +151,26 @@ func.func @turns(%x: tensor<1x8x4x4xui8>) -> tensor<1x8x4x4xui8> {
       %2 = graph.qlinear_conv %x, %s, %z, %f, %fs, %fz, %s, %z {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x8x4x4xui8>, tensor<f32>, tensor<ui8>, tensor<8x8x3x3xi8>, tensor<f32>, tensor<i8>, tensor<f32>, tensor<ui8>) -> tensor<1x8x4x4xui8>
       layer.yield %2 : tensor<1x8x4x4xui8>
     }
-    %3 = layer.fused by [#npu.tiles<rows = 4, kernels = 8>] -> tensor<1x8x4x4xui8> {
+    layer.yield %1 : tensor<1x8x4x4xui8>
+  }
+  return %0 : tensor<1x8x4x4xui8>
+}
+
+// -----
+
+func.func @turns(%x: tensor<1x8x4x4xui8>) -> tensor<1x8x4x4xui8> {
+  %s = graph.constant dense<0.0625> : tensor<f32>
+  %z = graph.constant dense<3> : tensor<ui8>
+  %f = graph.constant dense<2> : tensor<8x8x3x3xi8>
+  %fs = graph.constant dense<0.01> : tensor<f32>
+  %fz = graph.constant dense<0> : tensor<i8>
+  %0 = layer.program "npu" -> tensor<1x8x4x4xui8> {
+    %1 = layer.fused by [#npu.tiles<rows = 4, kernels = 8, to = "next">] -> tensor<1x8x4x4xui8> {
+      %2 = graph.qlinear_conv %x, %s, %z, %f, %fs, %fz, %s, %z {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x8x4x4xui8>, tensor<f32>, tensor<ui8>, tensor<8x8x3x3xi8>, tensor<f32>, tensor<i8>, tensor<f32>, tensor<ui8>) -> tensor<1x8x4x4xui8>
+      layer.yield %2 : tensor<1x8x4x4xui8>
+    }
+    %3 = layer.fused by [#npu.tiles<rows = 4, kernels = 8, weights = "streamed">] -> tensor<1x8x4x4xui8> {
+      // expected-error@+1 {{the choices for 'graph.qlinear_conv' are not possible: layers that take turns by tiles, but not by rows with all weights kept}}
       %4 = graph.qlinear_conv %1, %s, %z, %f, %fs, %fz, %s, %z {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x8x4x4xui8>, tensor<f32>, tensor<ui8>, tensor<8x8x3x3xi8>, tensor<f32>, tensor<i8>, tensor<f32>, tensor<ui8>) -> tensor<1x8x4x4xui8>
       layer.yield %4 : tensor<1x8x4x4xui8>
     }
