@@ -7,10 +7,11 @@ use super::shape::{Cost, LayerShape, Resident, Tiling, Weighing};
 
 impl LayerShape<'_> {
     /// The tilings that fit into half of the accumulators and into `bytes` of SRAM.
-    fn candidates(&self) -> Vec<Tiling> {
+    fn candidates(&self, resident: Resident) -> Vec<Tiling> {
         let (width, padded, group) = (self.output.width, self.padded_kernels(), self.group());
         let half = self.machine.accumulators as usize / 2;
         let is_elements = matches!(self.layer.weights, Weights::Elements(_));
+        let modes = self.modes();
         let mut all = Vec::new();
         for rows in 1..=self.output.height {
             // Equal tiles: only the smallest number of rows with as many tiles.
@@ -29,7 +30,8 @@ impl LayerShape<'_> {
                     // Two slices take the same bytes if they stay.
                     let loops = [(true, true), (false, false), (true, false)];
                     for &(rows_outer, keeps_weights) in &loops[..if slices > 2 { 3 } else { 2 }] {
-                        all.push(Tiling { rows, kernels, rows_outer, keeps_weights });
+                        let tiling = Tiling { rows, kernels, rows_outer, keeps_weights, ..Tiling::default() };
+                        all.extend(modes.iter().flat_map(|&mode| self.variants(Tiling { mode, ..tiling }, resident)));
                     }
                 }
                 // Four numbers from each power of two to the next, and at last slices of one group.
@@ -40,21 +42,34 @@ impl LayerShape<'_> {
         all
     }
 
+    /// A tiling, whose inner loop goes back and forth if it loads something again otherwise, and that of the mover, if it can copy.
+    fn variants(&self, tiling: Tiling, resident: Resident) -> impl Iterator<Item = Tiling> {
+        let [tiles, slices] = self.counts(&tiling);
+        let loads_again = tiling.reloads_weights() || !tiling.rows_outer && !resident.input;
+        let serpentine = loads_again && tiles > 1 && slices > 1;
+        let can_move = self.copied.is_some() && tiling.keeps_weights && tiling.mode.is_none();
+        let moved = can_move.then_some(Tiling { moved: true, ..tiling });
+        [Some(Tiling { serpentine, ..tiling }), moved].into_iter().flatten()
+    }
+
     /// Cycles that a tiling takes at least.
     fn least(&self, tiling: &Tiling, resident: Resident) -> u64 {
         let machine = self.machine;
         let positions = (self.output.height * self.output.width).div_ceil(machine.positions as usize);
         let blocks = self.layer.taps() * self.depth_blocks() * self.padded_kernels().div_ceil(machine.kernels as usize);
         let [tiles, slices] = self.counts(tiling);
-        let again = if tiling.rows_outer && !tiling.keeps_weights { tiles } else { 1 };
-        let mut bytes = self.slice_bytes(tiling.kernels) * (slices - 1) * again;
+        let again = if tiling.reloads_weights() { tiles } else { 1 };
+        let mut bytes = self.slice_bytes(tiling, tiling.kernels) * (slices - 1) * again;
         if !resident.input {
             let again = if tiling.rows_outer || tiles == 1 { 1 } else { slices };
-            bytes += (self.input.height - self.layer.kernel[0].min(self.input.height)) * self.input.row() * again;
+            let kept = if tiling.serpentine { self.max_input_rows(tiling.rows) } else { 0 };
+            let rows = self.input.height - (self.layer.kernel[0].max(kept)).min(self.input.height);
+            bytes += rows * self.input.row() * again;
         }
         let steps = (tiles * slices) as u64;
         let array = match self.layer.weights {
             Weights::Elements(_) => 0,
+            _ if tiling.moved => 0,
             _ => (positions * blocks) as u64,
         };
         (array + steps * u64::from(machine.start)).max(bytes as u64 * 4 / u64::from(machine.ddr_rate))
@@ -62,7 +77,7 @@ impl LayerShape<'_> {
 
     /// Cycles that any tiling takes at least.
     pub fn bound(&self, resident: Resident) -> u64 {
-        self.candidates().iter().map(|tiling| self.least(tiling, resident)).min().unwrap_or(0)
+        self.candidates(resident).iter().map(|tiling| self.least(tiling, resident)).min().unwrap_or(0)
     }
 
     /// Tiles of rows and slices of kernels.
@@ -74,7 +89,7 @@ impl LayerShape<'_> {
     pub fn priced(&self, resident: Resident, prices: &mut Prices) -> Vec<(Tiling, Cost)> {
         let is_legal = |t: &Tiling| t.rows_outer || !matches!(self.layer.weights, Weights::Elements(_));
         let mut all: Vec<(u64, usize, Tiling)> = Vec::new();
-        for tiling in self.candidates().into_iter().filter(is_legal) {
+        for tiling in self.candidates(resident).into_iter().filter(is_legal) {
             all.push((self.least(&tiling, resident), self.bytes(&tiling, resident), tiling));
         }
         all.sort_by_key(|&(least, bytes, _)| (least, bytes));
@@ -110,7 +125,7 @@ pub fn cascades(
     prices: &mut [Prices],
 ) -> Vec<([Tiling; 2], Cost)> {
     let keeping = |i: usize| {
-        let mut all = shapes[i].candidates();
+        let mut all = shapes[i].candidates(resident[i]);
         all.retain(|t| t.rows_outer && t.keeps_weights);
         all
     };
