@@ -9,7 +9,8 @@
 //! | `host.rs` | layouts of operands and results on the host |
 //! | `shape.rs`, `tiling.rs` | the tiles of a layer and the bytes that they take; their choice |
 //! | `price.rs`, `timeline.rs`, `estimate.rs` | cycles of instructions, of steps, and of layers |
-//! | `residency.rs` | the features that stay in SRAM, layers that take turns, offsets |
+//! | `cascade.rs` | layers that take turns |
+//! | `residency.rs` | the features that stay in SRAM, which layers take turns, offsets |
 //! | `steps.rs` | tiles in order, with the buffers that they stream |
 //! | `placement.rs`, `reservations.rs`, `slot_times.rs` | the places of these buffers, and the times of loads |
 //! | `schedule_ops.rs`, `schedule_check.rs` | steps as ops, and whether given ones are possible |
@@ -21,6 +22,7 @@
 
 mod bands;
 mod binary;
+mod cascade;
 mod constants;
 mod conv;
 mod elementwise_layouts;
@@ -126,9 +128,9 @@ A multiplier of 8 bits does not subtract the zero point of weights: taps of cons
 A layer that copies bytes may be moves of slices instead, which leave padding behind and run beside the array.
 
 Each layer is divided into tiles of rows and kernels that fit into half of the accumulators. Rows or kernels are the outer loop, and the
-inner one may go back and forth, so that it begins with what is in SRAM already. Features stay in SRAM as long as
-they fit; others are streamed in tiles, and a convolution and a pointwise one after it may take turns by tiles, so that what is between
-them is never stored. These choices minimize estimated cycles, of which a recurrence over the tiles is the source; the planner assigns
+inner one goes back and forth where it would load something again. Features stay in SRAM as long as they fit; others are streamed in
+tiles, and layers that follow each other may take turns by tiles, so that what is between them is never stored; rows that the windows of
+two tiles read are computed for both. These choices minimize estimated cycles, of which a recurrence over the tiles is the source; the planner assigns
 the offsets. Constants and tiles are loaded as early as memory allows, but not so early that they block a queue. Tokens order the units
 by the bytes that instructions access. Of the programs by several weighings of the estimates the fastest is taken, by their cycles
 without values.

@@ -1,5 +1,6 @@
-//! The estimated cycles of a layer by itself, or of two that take turns: the timeline of its tiles.
+//! The estimated cycles of a layer: the timeline of its tiles.
 
+use super::cascade::{Rows, parts};
 use super::network::{FeatureInfo, Weights};
 use super::price::{Prices, transfer};
 use super::shape::{Cost, LayerShape, Resident, Tiling};
@@ -14,8 +15,8 @@ pub struct TiledLayer<'a> {
     slices: Vec<(usize, usize)>,
     /// The cycle in which the constants of each slice are in SRAM.
     constants: Vec<Option<u64>>,
-    /// The prices of full slices and of the last one, in full tiles of rows and in the last one.
-    prices: [[Price; 2]; 2],
+    /// By the number of rows of a tile, the prices of full slices and of the last one.
+    prices: Vec<(usize, [Price; 2])>,
 }
 
 /// A tile of a feature in DDR: bytes, and cycles on the channel.
@@ -54,37 +55,38 @@ impl Price {
 }
 
 impl<'a> TiledLayer<'a> {
-    /// The tiles of a layer. Features that are not resident are loaded and stored.
+    /// The tiles of a layer in turns of some rows each. Features that are not resident are loaded and stored.
     pub fn new(
         shape: &'a LayerShape<'a>,
-        prices: &'a mut Prices,
+        prices: &mut Prices,
         tiling: Tiling,
         resident: Resident,
+        turns: &[Rows],
     ) -> TiledLayer<'a> {
         let slices = shape.slices(tiling.kernels);
         let constants = vec![None; slices.len()];
-        let height = shape.output.height;
-        let rows = [tiling.rows, height - (height.div_ceil(tiling.rows) - 1) * tiling.rows];
         let ends = [slices.first(), slices.last()].map(|slice| slice.copied().unwrap_or((0, tiling.kernels)));
-        let prices = rows.map(|rows| ends.map(|slice| Price::new(shape, &tiling, prices, rows, slice)));
+        let mut rows: Vec<usize> =
+            turns.iter().flat_map(|turn| [turn.1.min(tiling.rows), turn.1 % tiling.rows]).collect();
+        rows.sort_unstable_by_key(|&rows| std::cmp::Reverse(rows));
+        rows.dedup();
+        rows.retain(|&rows| rows > 0);
+        let price = |rows: usize| (rows, ends.map(|slice| Price::new(shape, &tiling, prices, rows, slice)));
+        let prices = rows.into_iter().map(price).collect();
         TiledLayer { shape, tiling, resident, slices, constants, prices }
     }
 
     fn price(&self, rows: usize, slice: usize) -> &Price {
-        &self.prices[usize::from(rows != self.tiling.rows)][usize::from(slice + 1 == self.slices.len())]
-    }
-
-    /// First rows and numbers of rows of the tiles.
-    pub fn tiles(&self) -> Vec<(usize, usize)> {
-        let height = self.shape.output.height;
-        (0..height).step_by(self.tiling.rows).map(|row| (row, self.tiling.rows.min(height - row))).collect()
+        let at = self.prices.iter().position(|(of, _)| *of == rows).unwrap_or(0);
+        &self.prices[at].1[usize::from(slice + 1 == self.slices.len())]
     }
 
     /// Adds all tiles.
     pub fn all(&mut self, timeline: &mut Timeline<'_>) {
-        let tiles = self.tiles();
+        let height = self.shape.output.height;
+        let tiles = parts((0, height), self.tiling.rows);
         if self.tiling.rows_outer {
-            tiles.into_iter().for_each(|tile| self.rows(timeline, tile));
+            tiles.into_iter().for_each(|tile| self.rows(timeline, tile, tile.0 + tile.1 >= height));
             return;
         }
         let mut input = 0;
@@ -107,11 +109,10 @@ impl<'a> TiledLayer<'a> {
         }
     }
 
-    /// Adds the tiles of some rows, whose kernels are the inner loop.
-    pub fn rows(&mut self, timeline: &mut Timeline<'_>, tile: (usize, usize)) {
+    /// Adds the tiles of some rows, whose kernels are the inner loop. `is_last_tile`: its constants are not used again.
+    pub fn rows(&mut self, timeline: &mut Timeline<'_>, tile: Rows, is_last_tile: bool) {
         let input = self.input(timeline, tile);
         let (sum, output) = self.outputs(timeline, tile, None);
-        let is_last_tile = tile.0 + tile.1 >= self.shape.output.height;
         let (pass, slices) = (tile.0 / self.tiling.rows, self.slices.len());
         for i in 0..slices {
             let slice = if self.tiling.is_backwards(pass) { slices - 1 - i } else { i };
@@ -206,31 +207,6 @@ impl<'a> TiledLayer<'a> {
 /// The cost of a layer.
 pub fn layer_cost(shape: &LayerShape<'_>, prices: &mut Prices, tiling: Tiling, resident: Resident) -> Cost {
     let mut timeline = Timeline::new(shape.machine, shape.machine.sram_bytes as usize);
-    TiledLayer::new(shape, prices, tiling, resident).all(&mut timeline);
+    TiledLayer::new(shape, prices, tiling, resident, &[(0, shape.output.height)]).all(&mut timeline);
     timeline.cost(shape.bytes(&tiling, resident))
-}
-
-/// The cost of two layers that take turns by tiles of rows, the second a tile behind the first.
-pub fn cascade_cost(
-    shapes: [&LayerShape<'_>; 2],
-    prices: &mut [Prices],
-    tilings: [Tiling; 2],
-    resident: [Resident; 2],
-    bytes: usize,
-) -> Cost {
-    let [mut a, mut b] = resident;
-    (a.output, b.input) = (true, true);
-    let (first, second) = prices.split_at_mut(1);
-    let room = (shapes[0].machine.sram_bytes as usize).saturating_sub(2 * tilings[0].rows * shapes[0].output.pitch());
-    let mut timeline = Timeline::new(shapes[0].machine, room);
-    let mut walks = [
-        TiledLayer::new(shapes[0], &mut first[0], tilings[0], a),
-        TiledLayer::new(shapes[1], &mut second[0], tilings[1], b),
-    ];
-    let tiles = walks[0].tiles();
-    for i in 0..=tiles.len() {
-        tiles.get(i).into_iter().for_each(|&tile| walks[0].rows(&mut timeline, tile));
-        i.checked_sub(1).into_iter().for_each(|i| walks[1].rows(&mut timeline, tiles[i]));
-    }
-    timeline.cost(bytes)
 }

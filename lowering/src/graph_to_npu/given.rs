@@ -1,10 +1,11 @@
 //! Choices as attributes, and those that are given: whether the machine and the network allow them.
 
+use super::cascade::{in_turns, layers_in_turn, may_cascade};
 use super::elementwise_layouts;
 use super::estimate::layer_cost;
 use super::network::{FeatureId, Layer, Network, ProductSide, Weights};
 use super::price::Prices;
-use super::residency::{Residency, in_turns, lifetimes, may_cascade, may_reside, written_over};
+use super::residency::{Residency, lifetimes, may_reside, written_over};
 use super::shape::{ALIGNMENT, Cost, LayerShape, Resident, Tiling};
 use super::weight_mode::WeightMode;
 use crate::layers::LayerFigures;
@@ -145,16 +146,11 @@ fn check_tiling(net: &Network, machine: &NpuMachine, residency: &Residency, inde
     if is_elements && (!tiling.rows_outer || tiling.kernels != shape.padded_kernels()) {
         return Err("tiles of a part of the channels in a product of elements".into());
     }
-    let is_second = index > 0 && residency.cascaded[index - 1];
-    if residency.cascaded[index] {
-        if is_second || !may_cascade(net, &residency.lifetimes, index) {
-            return Err("tiles for the next layer, which cannot take them one by one".into());
-        }
-        if residency.tilings[index + 1].0.rows != tiling.rows {
-            return Err("tiles for the next layer, whose tiles have other rows".into());
-        }
+    let layers = layers_in_turn(&residency.cascaded, index);
+    if residency.cascaded[index] && !may_cascade(net, &residency.lifetimes, layers.clone()) {
+        return Err("tiles for the next layer, which cannot take them one by one".into());
     }
-    if (is_second || residency.cascaded[index]) && !(tiling.rows_outer && tiling.keeps_weights) {
+    if layers.start() < layers.end() && !(tiling.rows_outer && tiling.keeps_weights) {
         return Err("layers that take turns by tiles, but not by rows with all weights kept".into());
     }
     Ok(())

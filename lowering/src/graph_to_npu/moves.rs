@@ -3,7 +3,7 @@
 //! The algebra of layouts gives the slices of a row in both modes. Those that hold padding only, bubbles, stay behind. Slices at equal
 //! distances become one instruction.
 
-use super::network::Requantization;
+use super::network::{FeatureId, FeatureInfo, Requantization, Weights};
 use super::shape::LayerShape;
 use gradus_networks::layout::{Layout, Sram, TiledLayout};
 use gradus_simulators::npu::{Feature, Move, NpuInst, cost};
@@ -16,7 +16,7 @@ impl LayerShape<'_> {
     pub fn is_copy(&self) -> bool {
         let layer = self.layer;
         let one = Requantization { bias: 0, scale: 1, shift: 0 };
-        let extents = |info: &super::network::FeatureInfo| [info.height, info.width];
+        let extents = |info: &FeatureInfo| [info.height, info.width];
         layer.depthwise
             && layer.requantization[..] == [one]
             && layer.sum.is_none()
@@ -26,7 +26,7 @@ impl LayerShape<'_> {
             && self.input.signed == self.output.signed
             && layer.signed == self.output.signed
             && extents(self.input) == extents(self.output)
-            && matches!(&layer.weights, super::network::Weights::Constant(bytes) if bytes.iter().all(|&byte| byte == 1))
+            && matches!(&layer.weights, Weights::Constant(bytes) if bytes.iter().all(|&byte| byte == 1))
     }
 
     /// The channels that a step copies: whole blocks of the result, as far as the operand has them.
@@ -37,7 +37,12 @@ impl LayerShape<'_> {
     /// Cycles of the mover for some rows and kernels; `None` if it cannot copy them.
     pub fn move_cycles(&self, rows: usize, kernels: usize) -> Option<u64> {
         let extents = [1, self.output.width, self.copied_channels(0, kernels)];
-        let moves = moves(self.copied?, extents)?;
+        let placed = |id: FeatureId| {
+            let at = self.net.place(id);
+            at.placed(self.net.features[at.whole].placed(0, 0), 0, 0)
+        };
+        let ends = self.is_copy().then(|| [self.layer.input, self.layer.output].map(placed));
+        let moves = moves(ends?, extents)?;
         let cycles = |m: &Move| cost(self.machine, &NpuInst::Move(Move { counts: with_rows(m, rows), ..*m })).cycles;
         Some(moves.iter().map(cycles).sum())
     }

@@ -3,15 +3,17 @@
 //! All features begin in SRAM. While a layer has no tiling that fits beside them, the feature whose streaming costs least moves to
 //! DDR. The planner then places the rest, with the working memory of each layer as a buffer of that layer's time.
 
-use super::network::{FeatureId, Layer, Network, Role, Weights};
+use super::cascade::{Cascade, CascadeShape, in_turns, is_read_before, layers_in_turn, may_cascade};
+use super::network::{FeatureId, Network, Role};
 use super::price::Prices;
 use super::shape::{ALIGNMENT, Cost, LayerShape, Resident, Tiling, Weighing};
-use super::tiling::{cascades, frontier};
+use super::tiling::frontier;
 use gradus_ir::Refusal;
 use gradus_plan::{Budget, Buffer, Pool, Problem, plan};
 use gradus_simulators::npu::NpuMachine;
+use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, RangeInclusive};
 
 /// Steps of planning, about 5 ms.
 const STEPS: u64 = 600_000;
@@ -23,7 +25,7 @@ pub struct Residency {
     pub places: Vec<Option<usize>>,
     /// Lifetime of each feature with memory of its own, in layers.
     pub lifetimes: Vec<(usize, usize)>,
-    /// The tiles of each layer and their estimated costs; of two that take turns the cost of both.
+    /// The tiles of each layer and their estimated costs; of layers that take turns the cost of all.
     pub tilings: Vec<(Tiling, Cost)>,
     /// Whether the next layer reads the tiles of a layer at once, so that its output has no memory of its own.
     pub cascaded: Vec<bool>,
@@ -33,8 +35,8 @@ pub struct Residency {
 
 /// The tilings of a layer, cheapest first.
 type Frontier = Vec<(Tiling, Cost)>;
-/// The tilings of two layers, and their cost.
-type Cascade = ([Tiling; 2], Cost);
+/// The tilings of layers that take turns, by their first and last one and the features that are resident.
+type Cascades = FxHashMap<(usize, usize, u32), Vec<Cascade>>;
 
 /// The costs of tilings, for all choices of a network.
 pub struct TilingCosts {
@@ -42,8 +44,8 @@ pub struct TilingCosts {
     pub prices: Vec<Prices>,
     /// The tilings of each layer by the features that are resident, computed on demand.
     tilings: Vec<[Option<Frontier>; 8]>,
-    /// The tilings of each layer with the next one, likewise.
-    cascades: Vec<[Option<Vec<Cascade>>; 16]>,
+    /// Those of layers that take turns.
+    cascades: Cascades,
 }
 
 impl TilingCosts {
@@ -53,7 +55,7 @@ impl TilingCosts {
         TilingCosts {
             prices: (0..layers).map(|_| Prices::default()).collect(),
             tilings: (0..layers).map(each).collect(),
-            cascades: (0..layers).map(|_| Default::default()).collect(),
+            cascades: Cascades::default(),
         }
     }
 }
@@ -68,8 +70,8 @@ struct ResidencyChooser<'a> {
     slack: &'a [usize],
     /// The cheapest tilings of each layer by the features that are resident, computed on demand.
     frontiers: Vec<[Option<Frontier>; 8]>,
-    /// Those of each layer with the next one, likewise.
-    cascades: Vec<[Option<Vec<Cascade>>; 16]>,
+    /// Those of layers that take turns.
+    cascades: Cascades,
     by: Weighing,
     costs: &'a mut TilingCosts,
     resident: Vec<bool>,
@@ -131,37 +133,35 @@ impl ResidencyChooser<'_> {
         self.cascaded.get(first).is_some_and(|&is| is) && self.net.layers[first].output == id
     }
 
-    /// Whether a layer may be cascaded with the next.
-    fn may_cascade(&self, index: usize) -> bool {
-        may_cascade(self.net, &self.lifetimes, index)
-    }
-
     /// Bytes of SRAM for tiles in a layer.
     fn room(&self, index: usize) -> Option<usize> {
         (self.machine.sram_bytes as usize).checked_sub(self.live[index] + self.slack[index])
     }
 
-    fn best_cascade(&mut self, index: usize) -> Option<Cascade> {
-        let room = self.room(index)?.min(self.room(index + 1)?);
-        let [mut a, mut b] = [index, index + 1].map(|i| self.of_layer(i));
-        (a.output, b.input) = (true, true);
-        let flags = [a.input, a.sum, b.output, b.sum];
-        let key: usize = flags.iter().enumerate().map(|(i, &flag)| usize::from(flag) << i).sum();
-        let [x, y] = [index, index + 1].map(|i| LayerShape::new(self.net, &self.net.layers[i], self.machine));
+    /// The layers that take turns with a layer.
+    fn turns(&self, index: usize) -> RangeInclusive<usize> {
+        layers_in_turn(&self.cascaded, index)
+    }
+
+    fn best_cascade(&mut self, layers: RangeInclusive<usize>) -> Option<&Cascade> {
+        let rooms = layers.clone().map(|index| self.room(index)).collect::<Option<Vec<_>>>()?;
+        let room = rooms.into_iter().min()?;
+        let shape = CascadeShape::new(self.net, self.machine, layers.clone(), |index| self.of_layer(index));
+        let (first, last) = layers.into_inner();
+        let key = (first, last, shape.key());
         let TilingCosts { prices, cascades: priced, .. } = &mut *self.costs;
-        let frontier = self.cascades[index][key].get_or_insert_with(|| {
-            let price = || cascades([&x, &y], [a, b], &mut prices[index..=index + 1]);
-            frontier(priced[index][key].get_or_insert_with(price), self.by)
+        let frontier = self.cascades.entry(key).or_insert_with(|| {
+            let price = || shape.priced(&mut prices[first..=last]);
+            frontier(priced.entry(key).or_insert_with(price), self.by)
         });
-        frontier.iter().find(|(_, cost)| cost.bytes <= room).copied()
+        frontier.iter().find(|(_, cost)| cost.bytes <= room)
     }
 
     fn best(&mut self, index: usize) -> Option<(Tiling, Cost)> {
-        if self.cascaded[index] {
-            return self.best_cascade(index).map(|(both, cost)| (both[0], cost));
-        }
-        if index > 0 && self.cascaded[index - 1] {
-            return self.best_cascade(index - 1).map(|(both, cost)| (both[1], cost));
+        let layers = self.turns(index);
+        if layers.start() < layers.end() {
+            let at = index - layers.start();
+            return self.best_cascade(layers).map(|(all, cost)| (all[at], *cost));
         }
         let room = self.room(index)?;
         let resident = self.of_layer(index);
@@ -180,16 +180,11 @@ impl ResidencyChooser<'_> {
         let mut total = (0, 0);
         let mut index = 0;
         while index < self.net.layers.len() {
-            let is_first = self.cascaded[index];
-            let cost = match is_first {
-                true => self.best_cascade(index).map(|(_, cost)| cost),
-                false => self.best(index).map(|(_, cost)| cost),
-            };
-            match cost {
+            match self.best(index).map(|(_, cost)| cost) {
                 Some(cost) => total.1 += cost.rank(self.by),
                 None => total.0 += 1,
             }
-            index += 1 + usize::from(is_first);
+            index = self.turns(index).end() + 1;
         }
         total
     }
@@ -224,12 +219,12 @@ impl ResidencyChooser<'_> {
         let mut total = self.total();
         for _ in 0..ROUNDS {
             let before = total;
-            for index in (0..self.net.layers.len()).filter(|&index| self.may_cascade(index)).collect::<Vec<_>>() {
-                let is_taken = (index > 0 && self.cascaded[index - 1]) || self.cascaded.get(index + 1) == Some(&true);
-                if is_taken && !self.cascaded[index] {
+            for index in 0..self.net.layers.len() {
+                self.cascaded[index] ^= true;
+                if self.cascaded[index] && !may_cascade(self.net, &self.lifetimes, self.turns(index)) {
+                    self.cascaded[index] = false;
                     continue;
                 }
-                self.cascaded[index] ^= true;
                 self.update();
                 let less = self.total();
                 if less < total {
@@ -271,23 +266,6 @@ impl ResidencyChooser<'_> {
 /// Rounds of improvement.
 const ROUNDS: usize = 4;
 
-/// Whether a layer may be cascaded with the next: the only reader of its output, by rows of its own.
-pub fn may_cascade(net: &Network, lifetimes: &[(usize, usize)], index: usize) -> bool {
-    let [layer, next] = [index, index + 1].map(|i| net.layers.get(i));
-    let (Some(layer), Some(next)) = (layer, next) else { return false };
-    let id = layer.output;
-    let readers = net.layers.iter().flat_map(Layer::reads).filter(|&r| net.root(r) == id).count();
-    let is_constant = |l: &Layer| matches!(l.weights, Weights::Constant(_));
-    next.input == id
-        && readers == 1
-        && lifetimes[id] == (index, index + 1)
-        && net.features[id].part_of.is_none()
-        && net.features[id].role == Role::Inner
-        && is_constant(layer)
-        && is_constant(next)
-        && (next.kernel, next.stride, next.pad, next.folded) == ([1, 1], [1, 1], [0, 0], 0)
-}
-
 /// For each resident root the one whose bytes it takes: the result of a sum may be written over its other operand.
 pub fn written_over(
     net: &Network,
@@ -302,21 +280,15 @@ pub fn written_over(
         let is_root = |id: FeatureId| net.root(id) == id && resident[id];
         let [a, b] = [from, to].map(|id| &net.features[id]);
         let fits = a.tile == b.tile && a.sram_bytes() == b.sram_bytes() && a.pitch() == b.pitch();
-        let is_read_beside = index > 0 && cascaded[index - 1] && net.layers[index - 1].reads().any(|read| read == from);
-        let is_last =
-            !is_read_beside && lifetimes[to].0 == index && lifetimes[from].1 == index && from != net.root(layer.input);
+        let is_last = !is_read_before(net, cascaded, index, from)
+            && lifetimes[to].0 == index
+            && lifetimes[from].1 == index
+            && from != net.root(layer.input);
         if is_root(from) && is_root(to) && fits && is_last {
             over[to] = over[from];
         }
     }
     over
-}
-
-/// The layers in which a feature needs its bytes: cascaded layers take turns.
-pub fn in_turns((mut begin, mut end): (usize, usize), cascaded: &[bool]) -> (usize, usize) {
-    begin -= usize::from(begin > 0 && cascaded[begin - 1]);
-    end += usize::from(cascaded[end]);
-    (begin, end)
 }
 
 /// Whether a root with memory of its own may be in SRAM: neither the program's caller nor DDR has it.
@@ -353,7 +325,6 @@ pub fn choose(
     let resident: Vec<bool> = (0..net.features.len()).map(|id| may_reside(net, &lifetimes, id)).collect();
     let candidates: Vec<FeatureId> = (0..resident.len()).filter(|&id| resident[id]).collect();
     let frontiers = net.layers.iter().map(|_| Default::default()).collect();
-    let cascades = net.layers.iter().map(|_| Default::default()).collect();
     let cascaded = vec![false; net.layers.len()];
     let mut chooser = ResidencyChooser {
         net,
@@ -363,7 +334,7 @@ pub fn choose(
         lifetimes,
         slack,
         frontiers,
-        cascades,
+        cascades: Cascades::default(),
         resident,
         cascaded,
         over: Vec::new(),
@@ -395,14 +366,12 @@ type Placed = (Vec<Option<usize>>, (u64, u64));
 fn place(chooser: &mut ResidencyChooser<'_>) -> Option<Placed> {
     let groups = chooser.groups();
     let mut buffers: Vec<Buffer> = groups.values().map(|&(bytes, first, last)| aligned(first, last, bytes)).collect();
-    for index in 0..chooser.net.layers.len() {
-        let slack = chooser.slack[index];
-        let is_second = index > 0 && chooser.cascaded[index - 1];
-        match chooser.cascaded[index] {
-            true => buffers.push(aligned(index, index + 1, chooser.best_cascade(index)?.1.bytes + slack)),
-            false if is_second => {}
-            false => buffers.push(aligned(index, index, chooser.best(index)?.1.bytes + slack)),
-        }
+    let mut first = 0;
+    while first < chooser.net.layers.len() {
+        let (last, bytes) = (*chooser.turns(first).end(), chooser.best(first)?.1.bytes);
+        let slack = chooser.slack[first..=last].iter().max();
+        buffers.push(aligned(first, last, bytes + slack.copied().unwrap_or(0)));
+        first = last + 1;
     }
     let pool = Pool { capacity: Some(u64::from(chooser.machine.sram_bytes)) };
     let problem = Problem::new(buffers, vec![pool], Vec::new()).ok()?;

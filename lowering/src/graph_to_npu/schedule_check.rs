@@ -3,6 +3,7 @@
 //! Given steps of a layer are its tiles in any order; layers that take turns may do so in any way in which the second one reads tiles that
 //! are complete. Slots, places and loads are free, as long as buffers that are live at once share no bytes.
 
+use super::cascade::{Rows, layers_in_turn};
 use super::network::{FeatureId, Network, Weights, tile_of};
 use super::residency::Residency;
 use super::schedule_ops::{BufferEntry, Entry, ScheduleOps, StepEntry};
@@ -39,11 +40,11 @@ pub struct ScheduleCheck<'a> {
     machine: &'a NpuMachine,
     builder: StepBuilder<'a>,
     buffers: &'a [BufferEntry],
-    /// The tiles of each layer, and those that no step has computed yet.
-    all: Vec<Vec<Tile>>,
+    /// The turns of each layer, and the tiles that no step has computed yet.
+    turns: Vec<Vec<(Rows, Vec<Tile>)>>,
     tiles: Vec<Vec<Tile>>,
-    /// The layer that writes each buffer, and the number of its steps so far.
-    written: Vec<(usize, usize)>,
+    /// The layer that writes each buffer, and the tiles of its steps so far.
+    written: Vec<(usize, Vec<Tile>)>,
 }
 
 impl<'a> ScheduleCheck<'a> {
@@ -55,9 +56,10 @@ impl<'a> ScheduleCheck<'a> {
         buffers: &'a [BufferEntry],
     ) -> ScheduleCheck<'a> {
         let builder = StepBuilder::new(net, residency, machine);
-        let all: Vec<Vec<Tile>> = (0..net.layers.len()).map(|index| builder.order(index)).collect();
-        let (tiles, written) = (all.clone(), vec![(0, 0); buffers.len()]);
-        ScheduleCheck { net, residency, machine, builder, buffers, all, tiles, written }
+        let turns: Vec<_> = (0..net.layers.len()).map(|index| builder.turns(index)).collect();
+        let tiles = turns.iter().map(|turns| turns.iter().flat_map(|turn| turn.1.iter().copied()).collect()).collect();
+        let written = vec![(0, Vec::new()); buffers.len()];
+        ScheduleCheck { net, residency, machine, builder, buffers, turns, tiles, written }
     }
 
     /// Returns the steps, whose buffers have places or not.
@@ -173,7 +175,12 @@ impl<'a> ScheduleCheck<'a> {
             return Err(Refusal::from(rule).with([step.slot, MAX_IDLE, earliest]));
         }
         if let SramRegion::Tile { stream, .. } = parts[3] {
-            self.written[stream] = (index, self.written[stream].1 + 1);
+            let (layer, tiles) = &mut self.written[stream];
+            *layer = index;
+            if tiles.contains(&tile) {
+                return Err(Refusal::of_attr("output", "a tile of which these rows and kernels are written already"));
+            }
+            tiles.push(tile);
         }
         let [input, weights, sum, output] = parts;
         self.builder.push(TileStep {
@@ -199,8 +206,7 @@ impl<'a> ScheduleCheck<'a> {
         let counted = |range: &Range<usize>| (range.start, range.len());
         let (rows, kernels) = (counted(&step.rows), counted(&step.kernels));
         let first = self.tiles.iter().position(|tiles| !tiles.is_empty()).unwrap_or(0);
-        let takes_turns = step.layer == first + 1 && self.residency.cascaded[first];
-        if step.layer > first && !takes_turns {
+        if step.layer > *layers_in_turn(&self.residency.cascaded, first).end() {
             return Err(Refusal::from("a step before all tiles of layer {} are computed").with([first]));
         }
         let tiles = &mut self.tiles[step.layer];
@@ -252,17 +258,21 @@ impl<'a> ScheduleCheck<'a> {
 
     /// Whether steps have written all of a tile.
     fn is_complete(&self, buffer: usize) -> bool {
-        let (Held::Tile((_, rows, channels)), (index, count)) = (&self.buffers[buffer].holds, self.written[buffer])
+        let (Held::Tile((_, rows, channels)), (index, written)) = (&self.buffers[buffer].holds, &self.written[buffer])
         else {
             return false;
         };
-        let layer = &self.net.layers[index];
+        let layer = &self.net.layers[*index];
         let is_elements = matches!(layer.weights, Weights::Elements(_));
         let is_part = |(of, _, (kernel, kernels)): &&Tile| {
             let end = (kernel + kernels).min(layer.kernels);
             holds(*rows, *of) && (is_elements || holds(*channels, (*kernel, end - kernel)))
         };
-        count > 0 && count == self.all[index].iter().filter(is_part).count()
+        // Rows of tiles that are passed on may be computed for several turns.
+        let is_turn = |(of, _): &&(Rows, Vec<Tile>)| !self.residency.cascaded[*index] || of == rows;
+        let tiles = self.turns[*index].iter().filter(is_turn).flat_map(|(_, tiles)| tiles);
+        let mut parts = tiles.filter(is_part).peekable();
+        parts.peek().is_some() && parts.all(|part| written.contains(part))
     }
 
     /// Checks that streams and features that are live at once do not share bytes, and that loads end before the first use.

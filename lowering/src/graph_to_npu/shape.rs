@@ -2,7 +2,7 @@
 
 use super::network::{FeatureInfo, Layer, Network, Weights, tile_of};
 use super::weight_mode::WeightMode;
-use gradus_simulators::npu::{Feature, NpuMachine};
+use gradus_simulators::npu::NpuMachine;
 
 /// Alignment of buffers in SRAM, a word.
 pub const ALIGNMENT: usize = 64;
@@ -88,6 +88,15 @@ pub struct Weighing {
 }
 
 impl Cost {
+    /// Whether another cost is at least as high in all comparisons.
+    pub fn is_least(&self, other: &Cost) -> bool {
+        let parts = |cost: &Cost| {
+            let busiest = cost.array.max(cost.pipe).max(cost.channel);
+            [busiest, cost.array + cost.channel, cost.body, cost.alone, cost.bytes as u64]
+        };
+        parts(self).iter().zip(&parts(other)).all(|(this, other)| this <= other)
+    }
+
     /// A number for comparisons.
     pub fn rank(&self, by: Weighing) -> u64 {
         let busiest = self.array.max(self.pipe).max(self.channel);
@@ -108,10 +117,8 @@ pub struct LayerShape<'a> {
     pub weights: Option<&'a FeatureInfo>,
     /// The other operand of the sum.
     pub sum: Option<&'a FeatureInfo>,
-    /// The placements of input and output from byte 0 on, if the layer copies bytes.
-    pub copied: Option<[Feature; 2]>,
-    /// The mode of constant weights by force.
-    pub forced_mode: Option<WeightMode>,
+    /// The network.
+    pub net: &'a Network,
     /// The machine.
     pub machine: &'a NpuMachine,
 }
@@ -122,16 +129,7 @@ impl<'a> LayerShape<'a> {
         let [input, output] = [layer.input, layer.output].map(|id| &net.features[id]);
         let weights = layer.weights.feature().map(|id| &net.features[id]);
         let sum = layer.sum.map(|sum| &net.features[sum.feature]);
-        let forced_mode = net.weight_mode;
-        let mut shape = LayerShape { layer, input, output, weights, sum, copied: None, forced_mode, machine };
-        if shape.is_copy() {
-            let placed = |id: usize| {
-                let at = net.place(id);
-                at.placed(net.features[at.whole].placed(0, 0), 0, 0)
-            };
-            shape.copied = Some([layer.input, layer.output].map(placed));
-        }
-        shape
+        LayerShape { layer, input, output, weights, sum, net, machine }
     }
 
     /// Kernels padded to whole groups of the array and whole blocks of the output.

@@ -3,11 +3,12 @@
 //! A step is a convolution of a tile and its requantization. It has a slot; the requantization and the stores of a step are in the
 //! next slot, beside the convolution of the next step.
 
+use super::cascade::{Rows, interleaved, layers_in_turn, parts, turns};
 use super::network::{BlockOrder, FeatureId, Network, Role, Weights, tile_of};
 use super::residency::Residency;
 use super::shape::{ALIGNMENT, LayerShape};
 use gradus_simulators::npu::{Feature, NpuMachine, Transfer};
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 /// Bytes of a part of a load.
 const PART: u32 = 16 << 10;
@@ -124,12 +125,11 @@ pub struct Steps {
 /// Divides the layers into steps. Their streams have no places yet.
 pub fn divide(net: &Network, residency: &Residency, machine: &NpuMachine) -> Steps {
     let mut builder = StepBuilder::new(net, residency, machine);
-    for index in 0..net.layers.len() {
-        match residency.cascaded[index] {
-            true => builder.cascade(index),
-            false if index > 0 && residency.cascaded[index - 1] => {}
-            false => builder.layer(index),
-        }
+    let mut first = 0;
+    while first < net.layers.len() {
+        let layers = layers_in_turn(&residency.cascaded, first);
+        first = layers.end() + 1;
+        builder.layers(layers);
     }
     builder.finish()
 }
@@ -216,12 +216,24 @@ impl<'a> StepBuilder<'a> {
         }
     }
 
-    /// Returns the tiles of a layer in order: first row and number of rows, number of the slice, first kernel and number of kernels.
-    pub fn order(&self, index: usize) -> Vec<Tile> {
+    /// Returns the turns of a layer: their rows, and their tiles in order.
+    pub fn turns(&self, index: usize) -> Vec<(Rows, Vec<Tile>)> {
+        let layers = layers_in_turn(&self.residency.cascaded, index);
+        let (first, last) = layers.clone().into_inner();
+        let rows = match first == last {
+            true => vec![(0, self.net.features[self.net.layers[index].output].height)],
+            false => {
+                turns(self.net, self.machine, layers, self.residency.tilings[last].0.rows).swap_remove(index - first)
+            }
+        };
+        rows.into_iter().map(|rows| (rows, self.tiles(index, rows))).collect()
+    }
+
+    /// The tiles of some rows of a layer.
+    fn tiles(&self, index: usize, rows: Rows) -> Vec<Tile> {
         let (layer, tiling) = (&self.net.layers[index], self.residency.tilings[index].0);
         let shape = LayerShape::new(self.net, layer, self.machine);
-        let height = shape.output.height;
-        let rows = (0..height).step_by(tiling.rows).map(|row| (row, tiling.rows.min(height - row)));
+        let rows = parts(rows, tiling.rows).into_iter();
         let of_layer = self.slices[index].iter().enumerate().map(|(i, slice)| (i, (slice.kernel, slice.kernels)));
         if let Weights::Elements(_) = layer.weights {
             return rows.flat_map(|r| self.chunks(&shape, r.1).into_iter().map(move |k| (r, 0, k))).collect();
@@ -238,41 +250,28 @@ impl<'a> StepBuilder<'a> {
         (0..outer).flat_map(|pass| (0..inner).map(move |i| (pass, i))).map(|(pass, i)| tile(pass, i)).collect()
     }
 
-    /// The steps of a layer.
-    fn layer(&mut self, index: usize) {
-        let mut turn = Turn::default();
-        for tile in self.order(index) {
-            self.step(index, tile, &mut turn, None);
-        }
-    }
-
-    /// The steps of two layers that take turns by tiles of rows. The second is a tile behind, so that it does not wait.
-    fn cascade(&mut self, index: usize) {
-        let (mut turns, mut passed) = ([Turn::default(), Turn::default()], Vec::new());
-        let [first, second] = [index, index + 1].map(|i| {
-            let mut tiles: Vec<Vec<Tile>> = Vec::new();
-            for tile in self.order(i) {
-                match tiles.last_mut().filter(|of| of[0].0 == tile.0) {
-                    Some(of) => of.push(tile),
-                    None => tiles.push(vec![tile]),
-                }
-            }
-            tiles
-        });
-        for i in 0..=first.len() {
-            for &tile in first.get(i).into_iter().flatten() {
-                let (row, rows) = tile.0;
-                if passed.len() == i {
-                    let output = self.net.layers[index].output;
-                    let (info, channels) = (&self.net.features[output], self.net.features[output].channels);
-                    let holds = Held::Tile((output, (row, rows), (0, channels)));
-                    let stream = Stream::of(tile_of(info, rows, channels).sram_bytes(), holds);
-                    passed.push((self.out.stream(stream), row));
-                }
-                self.step(index, tile, &mut turns[0], Some((3, passed[i])));
-            }
-            for &tile in i.checked_sub(1).and_then(|i| second.get(i)).into_iter().flatten() {
-                self.step(index + 1, tile, &mut turns[1], Some((0, passed[i - 1])));
+    /// The steps of layers that take turns, or of one.
+    fn layers(&mut self, layers: RangeInclusive<usize>) {
+        let (first, last) = (*layers.start(), *layers.end());
+        let turns: Vec<Vec<(Rows, Vec<Tile>)>> = layers.clone().map(|index| self.turns(index)).collect();
+        let mut used: Vec<UsedStreams> = layers.map(|_| UsedStreams::default()).collect();
+        // The stream that each layer passes to the next in the last turns, with its first row.
+        let mut passed: Vec<Vec<(usize, usize)>> = vec![Vec::new(); turns.len()];
+        for (i, turn) in interleaved(turns.len(), turns[0].len()) {
+            let (index, (rows, tiles)) = (first + i, &turns[i][turn]);
+            let output = (index < last).then(|| {
+                let id = self.net.layers[index].output;
+                let channels = (0, self.net.features[id].channels);
+                let stream = Stream::of(
+                    tile_of(&self.net.features[id], rows.1, channels.1).sram_bytes(),
+                    Held::Tile((id, *rows, channels)),
+                );
+                (self.out.stream(stream), rows.0)
+            });
+            passed[i].extend(output);
+            let input = i.checked_sub(1).map(|before| passed[before][turn]);
+            for &tile in tiles {
+                self.step(index, tile, &mut used[i], [input, output]);
             }
         }
     }
@@ -304,18 +303,18 @@ impl<'a> StepBuilder<'a> {
     }
 
     /// The streamed tile of an operand, that of the step before if it is the same.
-    fn part(&mut self, key: Key, which: usize, turn: &mut Turn) -> SramRegion {
-        let stream = match turn.current[which].filter(|(known, _)| *known == key) {
+    fn part(&mut self, key: Key, which: usize, used: &mut UsedStreams) -> SramRegion {
+        let stream = match used.current[which].filter(|(known, _)| *known == key) {
             Some((_, stream)) => stream,
             None => self.tile(key, which == 3),
         };
-        turn.current[which] = Some((key, stream));
+        used.current[which] = Some((key, stream));
         SramRegion::Tile { stream, row: key.1.0, channel: key.2.0, channels: key.2.1 }
     }
 
-    /// Adds the step of a tile. `passed`: the feature between two layers that take turns, with the stream of its tile and that tile's
-    /// first row.
-    fn step(&mut self, index: usize, tile: Tile, turn: &mut Turn, passed: Option<(usize, (usize, usize))>) {
+    /// Adds the step of a tile. `passed`: the streams of the tiles that the layer before passes to it, and that it passes to the next one,
+    /// with their first rows.
+    fn step(&mut self, index: usize, tile: Tile, used: &mut UsedStreams, passed: [Option<(usize, usize)>; 2]) {
         let ((row, rows), slice, (kernel, kernels)) = tile;
         let (net, tiling) = (self.net, self.residency.tilings[index].0);
         let layer = &net.layers[index];
@@ -326,14 +325,19 @@ impl<'a> StepBuilder<'a> {
         let request = self.request(index, tile, (first, count));
         let mut parts = [SramRegion::Whole; 4];
         for (which, request) in request.into_iter().enumerate() {
-            parts[which] = match passed.filter(|(passed, _)| *passed == which) {
-                Some((_, (stream, row))) => {
+            let passed = match which {
+                0 => passed[0],
+                3 => passed[1],
+                _ => None,
+            };
+            parts[which] = match passed {
+                Some((stream, row)) => {
                     let id = if which == 3 { layer.output } else { layer.input };
                     SramRegion::Tile { stream, row, channel: 0, channels: net.features[id].channels }
                 }
                 None => match request.filter(|w| !self.is_resident(w.0)) {
                     Some(key) => {
-                        let part = self.part(key, which, turn);
+                        let part = self.part(key, which, used);
                         slot = slot.max(self.out.ready(part));
                         part
                     }
@@ -341,17 +345,17 @@ impl<'a> StepBuilder<'a> {
                 },
             };
         }
-        turn.constants.resize(self.slices[index].len(), None);
+        used.constants.resize(self.slices[index].len(), None);
         if tiling.reloads_weights() {
             // Those of the step before are in SRAM.
             let is_other = |i: usize| !tiling.serpentine || i != slice;
-            (0..turn.constants.len()).filter(|&i| is_other(i)).for_each(|i| turn.constants[i] = None);
+            (0..used.constants.len()).filter(|&i| is_other(i)).for_each(|i| used.constants[i] = None);
         }
-        let constants = match turn.constants[slice] {
+        let constants = match used.constants[slice] {
             Some(known) => known,
             None => self.constant(index, slice),
         };
-        turn.constants[slice] = Some(constants);
+        used.constants[slice] = Some(constants);
         let [input, weights, sum, output] = parts;
         let layer = index;
         self.push(TileStep {
@@ -443,7 +447,7 @@ pub type Tile = ((usize, usize), usize, (usize, usize));
 
 /// The streams of a layer that later steps of it use again.
 #[derive(Default)]
-struct Turn {
+struct UsedStreams {
     /// Constants by slice.
     constants: Vec<Option<usize>>,
     /// The tiles of input, weights, sum and output.

@@ -1,17 +1,17 @@
 //! The tiles of a layer: rows of the output and kernels of one convolution, the order of the two loops, and their choice by cost.
 
-use super::estimate::{cascade_cost, layer_cost};
+use super::estimate::layer_cost;
 use super::network::Weights;
 use super::price::Prices;
 use super::shape::{Cost, LayerShape, Resident, Tiling, Weighing};
 
 impl LayerShape<'_> {
-    /// The tilings that fit into half of the accumulators and into `bytes` of SRAM.
-    fn candidates(&self, resident: Resident) -> Vec<Tiling> {
+    /// The tilings that fit into half of the accumulators.
+    pub fn candidates(&self, resident: Resident) -> Vec<Tiling> {
         let (width, padded, group) = (self.output.width, self.padded_kernels(), self.group());
         let half = self.machine.accumulators as usize / 2;
         let is_elements = matches!(self.layer.weights, Weights::Elements(_));
-        let modes = self.modes();
+        let (modes, can_move) = (self.modes(), self.is_copy());
         let mut all = Vec::new();
         for rows in 1..=self.output.height {
             // Equal tiles: only the smallest number of rows with as many tiles.
@@ -31,33 +31,63 @@ impl LayerShape<'_> {
                     let loops = [(true, true), (false, false), (true, false)];
                     for &(rows_outer, keeps_weights) in &loops[..if slices > 2 { 3 } else { 2 }] {
                         let tiling = Tiling { rows, kernels, rows_outer, keeps_weights, ..Tiling::default() };
-                        all.extend(modes.iter().flat_map(|&mode| self.variants(Tiling { mode, ..tiling }, resident)));
+                        all.extend(
+                            modes.iter().flat_map(|&mode| self.variants(Tiling { mode, ..tiling }, resident, can_move)),
+                        );
                     }
                 }
-                // Four numbers from each power of two to the next, and at last slices of one group.
-                let next = slices + (slices.next_power_of_two() / 8).max(1);
-                slices = if slices < most_slices { next.min(most_slices) } else { next };
+                slices = next_slices(slices, most_slices);
             }
         }
         all
     }
 
-    /// A tiling, whose inner loop goes back and forth if it loads something again otherwise, and that of the mover, if it can copy.
-    fn variants(&self, tiling: Tiling, resident: Resident) -> impl Iterator<Item = Tiling> {
-        let [tiles, slices] = self.counts(&tiling);
-        let loads_again = tiling.reloads_weights() || !tiling.rows_outer && !resident.input;
-        let serpentine = loads_again && tiles > 1 && slices > 1;
-        let can_move = self.copied.is_some() && tiling.keeps_weights && tiling.mode.is_none();
-        let moved = can_move.then_some(Tiling { moved: true, ..tiling });
-        [Some(Tiling { serpentine, ..tiling }), moved].into_iter().flatten()
+    /// A tiling, whose inner loop goes back and forth if each slice loads rows again, and that of the mover, if it `can_move` bytes.
+    fn variants(&self, tiling: Tiling, resident: Resident, can_move: bool) -> impl Iterator<Item = Tiling> {
+        let tiles = self.output.height.div_ceil(tiling.rows);
+        let slices = self.padded_kernels().div_ceil(tiling.kernels);
+        let serpentine = !tiling.rows_outer && !resident.input && tiles > 1 && slices > 1;
+        let can_move = can_move && tiling.keeps_weights && tiling.mode.is_none();
+        [Some(Tiling { serpentine, ..tiling }), can_move.then_some(Tiling { moved: true, ..tiling })]
+            .into_iter()
+            .flatten()
+    }
+
+    /// The tilings by which a layer passes up to `most` rows at once to the next one, all weights in SRAM: rows by as few convolutions as
+    /// the accumulators allow, and kernels, most of them first.
+    pub fn passing(&self, most: usize) -> Vec<Tiling> {
+        let (padded, group) = (self.padded_kernels(), self.group());
+        let half = self.machine.accumulators as usize / 2;
+        let fits = |rows: usize, kernels: usize| rows * self.output.width * kernels <= half;
+        let Some(parts) = (1..=most).find(|&parts| fits(most.div_ceil(parts), group)) else { return Vec::new() };
+        let (rows, mut all, mut slices) = (most.div_ceil(parts), Vec::new(), 1);
+        while slices <= padded / group {
+            let kernels = padded.div_ceil(slices).next_multiple_of(group);
+            if fits(rows, kernels) {
+                all.push(Tiling { rows, kernels, rows_outer: true, keeps_weights: true, ..Tiling::default() });
+            }
+            slices = next_slices(slices, padded / group);
+        }
+        all
+    }
+
+    /// Cycles of the array for a number of rows, without waits for banks.
+    pub fn array_cycles(&self, rows: usize) -> usize {
+        let positions = (rows * self.output.width).div_ceil(self.machine.positions as usize);
+        let blocks = self.padded_kernels().div_ceil(self.machine.kernels as usize);
+        positions * self.layer.taps() * self.depth_blocks() * blocks
     }
 
     /// Cycles that a tiling takes at least.
     fn least(&self, tiling: &Tiling, resident: Resident) -> u64 {
+        let height = self.output.height;
+        self.least_of(tiling, resident, height, height.div_ceil(tiling.rows))
+    }
+
+    /// Cycles that a tiling takes at least for a number of rows in some tiles.
+    pub fn least_of(&self, tiling: &Tiling, resident: Resident, rows: usize, tiles: usize) -> u64 {
         let machine = self.machine;
-        let positions = (self.output.height * self.output.width).div_ceil(machine.positions as usize);
-        let blocks = self.layer.taps() * self.depth_blocks() * self.padded_kernels().div_ceil(machine.kernels as usize);
-        let [tiles, slices] = self.counts(tiling);
+        let slices = self.padded_kernels().div_ceil(tiling.kernels);
         let again = if tiling.reloads_weights() { tiles } else { 1 };
         let mut bytes = self.slice_bytes(tiling, tiling.kernels) * (slices - 1) * again;
         if !resident.input {
@@ -70,7 +100,7 @@ impl LayerShape<'_> {
         let array = match self.layer.weights {
             Weights::Elements(_) => 0,
             _ if tiling.moved => 0,
-            _ => (positions * blocks) as u64,
+            _ => self.array_cycles(rows) as u64,
         };
         (array + steps * u64::from(machine.start)).max(bytes as u64 * 4 / u64::from(machine.ddr_rate))
     }
@@ -78,11 +108,6 @@ impl LayerShape<'_> {
     /// Cycles that any tiling takes at least.
     pub fn bound(&self, resident: Resident) -> u64 {
         self.candidates(resident).iter().map(|tiling| self.least(tiling, resident)).min().unwrap_or(0)
-    }
-
-    /// Tiles of rows and slices of kernels.
-    fn counts(&self, tiling: &Tiling) -> [usize; 2] {
-        [self.output.height.div_ceil(tiling.rows), self.padded_kernels().div_ceil(tiling.kernels)]
     }
 
     /// The tilings with their costs, without those that need more bytes than another one and cannot be better by a part in 64.
@@ -98,14 +123,28 @@ impl LayerShape<'_> {
             if priced.iter().any(|(_, cost)| cost.bytes <= bytes && cost.alone <= least + least / 64) {
                 continue;
             }
-            priced.push((tiling, layer_cost(self, prices, tiling, resident)));
+            add(&mut priced, (tiling, layer_cost(self, prices, tiling, resident)));
         }
         priced
     }
 }
 
+/// Adds a choice, unless another one is better in all comparisons.
+pub fn add<T>(priced: &mut Vec<(T, Cost)>, new: (T, Cost)) {
+    if !priced.iter().any(|(_, cost)| cost.is_least(&new.1)) {
+        priced.retain(|(_, cost)| !new.1.is_least(cost));
+        priced.push(new);
+    }
+}
+
+/// The next number of slices: four from each power of two to the next, and at last slices of one group.
+fn next_slices(slices: usize, most: usize) -> usize {
+    let next = slices + (slices.next_power_of_two() / 8).max(1);
+    if slices < most { next.min(most) } else { next }
+}
+
 /// The choices that are the cheapest for some number of bytes, cheapest first.
-pub fn frontier<T: Copy>(priced: &[(T, Cost)], by: Weighing) -> Vec<(T, Cost)> {
+pub fn frontier<T: Clone>(priced: &[(T, Cost)], by: Weighing) -> Vec<(T, Cost)> {
     let mut all = priced.to_vec();
     all.sort_by_key(|(_, cost)| (cost.rank(by), cost.bytes));
     let mut least = usize::MAX;
@@ -115,38 +154,4 @@ pub fn frontier<T: Copy>(priced: &[(T, Cost)], by: Weighing) -> Vec<(T, Cost)> {
         is_less
     });
     all
-}
-
-/// The tilings of two layers that take turns by tiles of rows, the second of which reads the tiles of the first, with their costs
-/// together, without those that need more bytes than others and cannot be better by a part in 64.
-pub fn cascades(
-    shapes: [&LayerShape<'_>; 2],
-    resident: [Resident; 2],
-    prices: &mut [Prices],
-) -> Vec<([Tiling; 2], Cost)> {
-    let keeping = |i: usize| {
-        let mut all = shapes[i].candidates(resident[i]);
-        all.retain(|t| t.rows_outer && t.keeps_weights);
-        all
-    };
-    let (first, second) = (keeping(0), keeping(1));
-    let mut all = Vec::new();
-    for &a in &first {
-        for &b in second.iter().filter(|b| b.rows == a.rows) {
-            let bytes = shapes[0].bytes(&a, resident[0])
-                + shapes[1].bytes(&b, resident[1])
-                + 2 * a.rows * shapes[0].output.pitch();
-            let least = shapes[0].least(&a, resident[0]) + shapes[1].least(&b, resident[1]);
-            all.push((least, bytes, [a, b]));
-        }
-    }
-    all.sort_by_key(|&(least, bytes, _)| (least, bytes));
-    let mut priced: Vec<([Tiling; 2], Cost)> = Vec::new();
-    for (least, bytes, tilings) in all {
-        if priced.iter().any(|(_, cost)| cost.bytes <= bytes && cost.alone <= least + least / 64) {
-            continue;
-        }
-        priced.push((tilings, cascade_cost(shapes, prices, tilings, resident, bytes)));
-    }
-    priced
 }

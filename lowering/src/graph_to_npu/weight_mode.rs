@@ -8,11 +8,11 @@ use gradus_simulators::npu::{self, NpuMachine};
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct WeightMode {
     /// Columns of the kernel.
-    pub columns: u8,
+    pub columns: u16,
     /// Kernels.
-    pub kernels: u8,
+    pub kernels: u16,
     /// Depth values.
-    pub depth: u8,
+    pub depth: u16,
 }
 
 /// The modes that are candidates besides that of the multipliers: 8K8D, 2K4C, 8W4C, 4W4C, 2W, 4W. Weights have a depth where features
@@ -27,13 +27,13 @@ pub const MODES: [WeightMode; 6] = [
 ];
 
 /// Largest extent of a block.
-const MAX_BLOCK: u8 = 64;
+const MAX_BLOCK: u16 = 64;
 
 impl WeightMode {
     /// The mode of the multipliers, whose block all of them read in a cycle.
     pub fn of_multipliers(machine: &NpuMachine, depthwise: bool) -> WeightMode {
         let depth = if depthwise { 1 } else { machine.depth };
-        let [kernels, depth] = [machine.kernels, depth].map(|n| u8::try_from(n).unwrap_or(u8::MAX));
+        let [kernels, depth] = [machine.kernels, depth].map(|n| n as u16);
         WeightMode { columns: 1, kernels, depth }
     }
 
@@ -78,17 +78,18 @@ impl LayerShape<'_> {
         tiling.mode.unwrap_or_else(|| WeightMode::of_multipliers(self.machine, self.layer.depthwise))
     }
 
-    /// The modes of constant weights besides that of the multipliers that may take fewer cycles: those of fewer bytes, since no other
-    /// mode needs fewer words of SRAM. A mode by force is the only one.
+    /// The modes of constant weights that may take the fewest cycles: that of the multipliers, of which no other mode needs fewer words,
+    /// and those whose bytes are fewer by a part in 64 of the layer's cycles. A mode by force is the only one.
     pub fn modes(&self) -> Vec<Option<WeightMode>> {
         let Weights::Constant(_) = self.layer.weights else { return vec![None] };
         let fits = |mode: &WeightMode| mode.fits(self.machine);
-        if let Some(forced) = self.forced_mode.filter(fits) {
+        if let Some(forced) = self.net.weight_mode.filter(fits) {
             return vec![Some(forced)];
         }
         let own = WeightMode::of_multipliers(self.machine, self.layer.depthwise);
-        let kernels = self.padded_kernels();
-        let is_less = |mode: &WeightMode| self.bytes_in_mode(*mode, kernels) < self.bytes_in_mode(own, kernels);
+        let bytes = |mode: WeightMode| self.bytes_in_mode(mode, self.padded_kernels());
+        let array = self.array_cycles(self.output.height) / 64 * self.machine.ddr_rate as usize / 4;
+        let is_less = |mode: &WeightMode| bytes(*mode) + array.max(1) <= bytes(own);
         let others = MODES.into_iter().filter(|mode| *mode != own && fits(mode) && is_less(mode));
         others.map(Some).chain([None]).collect()
     }
@@ -125,9 +126,9 @@ impl LayerShape<'_> {
         let (block, column) = (mode.block(), kernels / usize::from(mode.kernels) * depths * mode.block());
         npu::Weights {
             base: base as u32,
-            tile_w: mode.columns.into(),
-            tile_k: mode.kernels.into(),
-            tile_d: mode.depth.into(),
+            tile_w: mode.columns,
+            tile_k: mode.kernels,
+            tile_d: mode.depth,
             ky: (columns * column) as u32,
             kx: column as u32,
             kernel: (depths * block) as u32,
@@ -193,8 +194,8 @@ impl LayerShape<'_> {
     /// The weights of a tap at byte `base`, the same for all kernels, positions of the window and blocks of depth.
     pub fn tap_weights(&self, base: usize) -> npu::Weights {
         let mode = WeightMode::of_multipliers(self.machine, self.layer.depthwise);
-        let [tile_k, tile_d] = [mode.kernels, mode.depth].map(u16::from);
-        npu::Weights { base: base as u32, tile_w: 1, tile_k, tile_d, ..npu::Weights::default() }
+        let WeightMode { columns: tile_w, kernels: tile_k, depth: tile_d } = mode;
+        npu::Weights { base: base as u32, tile_w, tile_k, tile_d, ..npu::Weights::default() }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Modes of constant weights, orders of loops and copies by the mover: those that are chosen, and all others by edited choices.
 
-use super::super::weight_mode::{MODES, WeightMode};
+use super::super::program::for_whole_machine;
+use super::super::weight_mode::WeightMode;
 use super::*;
 use gradus_machines::npu::LayerTiles;
 use gradus_simulators::npu::Unit;
@@ -16,7 +17,7 @@ fn edited(
     let mut tiles = tiles_of(net, &program.residency);
     tiles.iter_mut().for_each(edit);
     let given = residency_of(net, &tiles).map_err(|(_, why)| why.to_string())?;
-    let by = compile_by(net, machine, program.planned.clone(), given, None).map_err(|why| format!("{why:?}"))?;
+    let by = compile_by(net, machine, for_whole_machine(), given, None).map_err(|why| format!("{why:?}"))?;
     let steps = written(&by.steps, true);
     let again = compile_by(net, machine, by.planned.clone(), by.residency.clone(), Some(&steps));
     assert!(again.is_ok_and(|again| again.instructions == by.instructions), "another program by its own steps");
