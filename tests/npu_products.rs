@@ -9,7 +9,7 @@ use gradus::ir::{Module, Op, Tensor};
 use gradus::targets::Statistic;
 
 /// Extents of both operands.
-const FORMS: [(&str, &str); 26] = [
+const FORMS: [(&str, &str); 29] = [
     ("1x16x8x8", "1x16x8x8"),
     ("1x16x8x8", "1x16x1x1"),
     ("1x16x1x1", "1x16x8x8"),
@@ -36,6 +36,9 @@ const FORMS: [(&str, &str); 26] = [
     ("4x16x5x5", "4x1x5x5"),
     ("2x1x4x1", "1x3x1x5"),
     ("", ""),
+    ("40000", "40000"),
+    ("32771", "32771"),
+    ("32771", "1"),
 ];
 
 /// Options of `choose-layers`.

@@ -7,12 +7,14 @@ use gradus_ir::svg::escape;
 use std::fmt::Write as _;
 use std::ops::Range;
 
-/// Largest and least width of a slice.
-const SLICE: [f64; 2] = [16.0, 1.0];
+/// Least and largest width of a slice.
+const SLICE: [f64; 2] = [1.0, 28.0];
 /// Distance of columns.
 const GAP: f64 = 12.0;
-/// Least width of a column with its name.
-const COLUMN: f64 = 56.0;
+/// Least and largest width of a column with its name and offsets.
+const COLUMN: [f64; 2] = [72.0, 170.0];
+/// Width of offsets.
+const OFFSETS: f64 = 46.0;
 
 /// A feature in a memory.
 pub(crate) struct OffsetColumn {
@@ -33,18 +35,11 @@ pub(crate) struct OffsetColumn {
 impl Chart {
     /// Draws features as columns, in as many rows of columns as they need.
     pub(crate) fn offsets(&mut self, columns: &[OffsetColumn], size: u64) {
-        let room = |column: &OffsetColumn| (column.used.len() as f64 * SLICE[0]).max(COLUMN) + GAP;
-        let mut rest = columns;
-        let mut first = 1;
-        while !rest.is_empty() {
-            let mut width = 0.0;
-            let fits = |column: &&OffsetColumn| {
-                width += room(column);
-                width <= WIDTH
-            };
-            let count = rest.iter().take_while(fits).count().max(1);
-            self.row_of_columns(&rest[..count], first, size);
-            (rest, first) = (&rest[count..], first + count);
+        let most = ((WIDTH - GAP) / (COLUMN[0] + GAP)) as usize;
+        // Rows of columns of about the same number.
+        let count = columns.len().div_ceil(columns.len().div_ceil(most).max(1)).max(1);
+        for (i, row) in columns.chunks(count).enumerate() {
+            self.row_of_columns(row, 1 + i * count, size);
         }
     }
 
@@ -52,11 +47,10 @@ impl Chart {
         let axis = ByteAxis::new(columns.iter().map(|column| column.bytes.clone()).collect());
         let top = self.bottom + 16.0;
         let bottom = top + axis.rows() as f64;
-        let mut left = LEFT + GAP;
+        let width = ((WIDTH - GAP) / columns.len() as f64 - GAP).clamp(COLUMN[0], COLUMN[1]);
         for (i, column) in columns.iter().enumerate() {
-            let slices = column.used.len() as f64;
-            let slice = (WIDTH / slices).clamp(SLICE[1], SLICE[0]);
-            let width = (slices * slice).max(COLUMN);
+            let left = LEFT + GAP + i as f64 * (width + GAP);
+            let slice = ((width - OFFSETS) / column.used.len() as f64).clamp(SLICE[0], SLICE[1]);
             draw(&mut self.body, &axis, [left, bottom, slice], column);
             let name = fitting(&column.name, &(first + i).to_string(), width + GAP);
             for (line, text) in [name, column.mode.clone()].iter().enumerate() {
@@ -68,7 +62,6 @@ impl Chart {
                     escape(&column.name)
                 );
             }
-            left += width + GAP;
         }
         axis.draw(&mut self.body, bottom, size);
         let label = "bytes of SRAM";
