@@ -13,7 +13,7 @@ use gradus_simulators::npu::NpuMachine;
 use std::ops::RangeInclusive;
 
 /// The most layers that take turns.
-const MOST: usize = 4;
+const MOST: usize = 8;
 /// Of the numbers of kernels of a layer between others, the largest ones that are tried.
 const WIDEST: usize = 2;
 
@@ -96,29 +96,23 @@ pub struct CascadeShape<'a> {
 }
 
 impl<'a> CascadeShape<'a> {
-    /// The cascade of some layers.
+    /// The cascade of some layers. `resident`: which features of a layer are in SRAM, what is between the layers among them.
     pub fn new(
         net: &'a Network,
         machine: &'a NpuMachine,
-        layers: RangeInclusive<usize>,
+        layers: &RangeInclusive<usize>,
         resident: impl Fn(usize) -> Resident,
     ) -> CascadeShape<'a> {
-        let of_layer = |index: usize| {
-            let mut resident = resident(index);
-            resident.input |= index > *layers.start();
-            resident.output |= index < *layers.end();
-            resident
-        };
         CascadeShape {
             shapes: layers.clone().map(|i| LayerShape::new(net, &net.layers[i], machine)).collect(),
-            resident: layers.clone().map(of_layer).collect(),
+            resident: layers.clone().map(resident).collect(),
         }
     }
 
-    /// The features that are in SRAM, as a number.
-    pub fn key(&self) -> u32 {
-        let bits = self.resident.iter().flat_map(|r| [r.input, r.output, r.sum]);
-        bits.enumerate().map(|(i, is)| u32::from(is) << i).sum()
+    /// Whether all weights of the layers fit into SRAM.
+    pub fn has_room(&self) -> bool {
+        let weights = |shape: &LayerShape<'_>| shape.slice_bytes(shape.padded_kernels());
+        self.shapes.iter().map(weights).sum::<usize>() <= self.shapes[0].machine.sram_bytes as usize
     }
 
     /// The tilings with their costs, without those that need more bytes than others and cannot be better by a part in 64.
@@ -167,8 +161,10 @@ impl<'a> CascadeShape<'a> {
         for (shape, turns) in self.shapes.iter().zip(turns).take(turns.len() - 1) {
             let most = turns.iter().map(|turn| turn.1).max().unwrap_or(1);
             let mut choices = shape.passing(most);
-            if self.shapes.len() > 2 {
-                choices.truncate(WIDEST);
+            match self.shapes.len() {
+                2 => {}
+                3 => choices.truncate(WIDEST),
+                _ => choices.truncate(1),
             }
             let with = |before: &Vec<Tiling>| {
                 let before = before.clone();

@@ -14,7 +14,7 @@ use super::timeline;
 use gradus_simulators::npu::{NpuInst, NpuMachine, cost};
 
 /// The most slots between a load and its first use.
-const LOOK_AHEAD: usize = 48;
+const LOOK_AHEAD: usize = 256;
 
 /// How streams are placed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -81,7 +81,12 @@ struct ResidencyChooser<'a> {
     over: Vec<FeatureId>,
     /// Bytes of resident features by layer.
     live: Vec<usize>,
+    /// The last rank of the layers that take turns from each layer on, and what it depends on.
+    known: Vec<Option<(RankKey, Option<u64>)>>,
 }
+
+/// What the rank of layers that take turns depends on: the last one, the bytes for tiles, and which features are in SRAM.
+type RankKey = (usize, Option<usize>, u32);
 
 impl ResidencyChooser<'_> {
     fn is_resident(&self, id: FeatureId) -> bool {
@@ -110,17 +115,17 @@ impl ResidencyChooser<'_> {
         let net = self.net;
         self.over = written_over(net, &self.lifetimes, &self.resident, &self.cascaded);
         self.live = vec![0; net.layers.len()];
-        for (bytes, first, last) in self.groups().values() {
-            self.live[*first..=*last].iter_mut().for_each(|live| *live += bytes);
+        for (bytes, first, last) in self.groups().into_iter().flatten() {
+            self.live[first..=last].iter_mut().for_each(|live| *live += bytes);
         }
     }
 
     /// The bytes and the lifetime of the resident features that share bytes, by the first of them.
-    fn groups(&self) -> BTreeMap<FeatureId, (usize, usize, usize)> {
-        let mut groups = BTreeMap::new();
+    fn groups(&self) -> Vec<Option<(usize, usize, usize)>> {
+        let mut groups = vec![None; self.net.features.len()];
         for id in (0..self.net.features.len()).filter(|&id| self.resident[id] && !self.is_passed_on(id)) {
             let bytes = self.net.features[id].sram_bytes().next_multiple_of(ALIGNMENT);
-            let (_, first, last) = groups.entry(self.over[id]).or_insert((bytes, usize::MAX, 0));
+            let (_, first, last) = groups[self.over[id]].get_or_insert((bytes, usize::MAX, 0));
             let (begin, end) = in_turns(self.lifetimes[id], &self.cascaded);
             (*first, *last) = ((*first).min(begin), (*last).max(end));
         }
@@ -143,12 +148,28 @@ impl ResidencyChooser<'_> {
         layers_in_turn(&self.cascaded, index)
     }
 
+    /// Bytes of SRAM for tiles in each of some layers.
+    fn room_of(&self, mut layers: RangeInclusive<usize>) -> Option<usize> {
+        layers.try_fold(usize::MAX, |room, index| Some(room.min(self.room(index)?)))
+    }
+
+    /// Which features of a layer of those that take turns are in SRAM: what is between these layers is.
+    fn in_turn(&self, layers: &RangeInclusive<usize>, index: usize) -> Resident {
+        let Resident { input, output, sum } = self.of_layer(index);
+        Resident { input: input || index > *layers.start(), output: output || index < *layers.end(), sum }
+    }
+
+    /// Which features of layers that take turns are in SRAM, as a number.
+    fn residents(&self, layers: &RangeInclusive<usize>) -> u32 {
+        let bits = layers.clone().map(|index| self.in_turn(layers, index)).flat_map(|r| [r.input, r.output, r.sum]);
+        bits.enumerate().map(|(i, is)| u32::from(is) << i).sum()
+    }
+
     fn best_cascade(&mut self, layers: RangeInclusive<usize>) -> Option<&Cascade> {
-        let rooms = layers.clone().map(|index| self.room(index)).collect::<Option<Vec<_>>>()?;
-        let room = rooms.into_iter().min()?;
-        let shape = CascadeShape::new(self.net, self.machine, layers.clone(), |index| self.of_layer(index));
-        let (first, last) = layers.into_inner();
-        let key = (first, last, shape.key());
+        let room = self.room_of(layers.clone())?;
+        let shape = CascadeShape::new(self.net, self.machine, &layers, |index| self.in_turn(&layers, index));
+        let (first, last) = (*layers.start(), *layers.end());
+        let key = (first, last, self.residents(&layers));
         let TilingCosts { prices, cascades: priced, .. } = &mut *self.costs;
         let frontier = self.cascades.entry(key).or_insert_with(|| {
             let price = || shape.priced(&mut prices[first..=last]);
@@ -180,11 +201,12 @@ impl ResidencyChooser<'_> {
         let mut total = (0, 0);
         let mut index = 0;
         while index < self.net.layers.len() {
-            match self.best(index).map(|(_, cost)| cost) {
-                Some(cost) => total.1 += cost.rank(self.by),
+            let layers = self.turns(index);
+            match self.rank(layers.clone()) {
+                Some(rank) => total.1 += rank,
                 None => total.0 += 1,
             }
-            index = self.turns(index).end() + 1;
+            index = layers.end() + 1;
         }
         total
     }
@@ -214,26 +236,68 @@ impl ResidencyChooser<'_> {
         Ok(())
     }
 
+    /// Chooses which layers take turns, given the features in SRAM: the cheapest division of all layers into runs of them, by the
+    /// recurrence over the last layer of a run. What a run costs depends on no other one.
+    fn take_turns(&mut self) {
+        // For a number of layers, the cost of them and the first layer of the last run.
+        let mut best: Vec<((usize, u64), usize)> = vec![((0, 0), 0)];
+        for last in 0..self.net.layers.len() {
+            let mut least = None;
+            for first in (0..=last).rev() {
+                if !may_cascade(self.net, &self.lifetimes, first..=last) {
+                    break;
+                }
+                let Some(rank) = self.rank_of_run(first, last) else { break };
+                let before = best[first].0;
+                let cost = (before.0 + rank.0, before.1 + rank.1);
+                least = least.filter(|(known, _)| *known <= cost).or(Some((cost, first)));
+            }
+            best.extend(least);
+        }
+        self.cascaded.fill(false);
+        let mut end = self.net.layers.len();
+        while end > 0 {
+            let first = best[end].1;
+            self.cascaded[first..end - 1].fill(true);
+            end = first;
+        }
+        self.update();
+    }
+
+    /// The cost of a run of layers that take turns; `None` if their weights have no room.
+    fn rank_of_run(&mut self, first: usize, last: usize) -> Option<(usize, u64)> {
+        self.cascaded[first.saturating_sub(1)..=last].fill(false);
+        self.cascaded[first..last].fill(true);
+        self.update();
+        let rank = self.rank(first..=last);
+        if rank.is_none() && last > first {
+            let shape = CascadeShape::new(self.net, self.machine, &(first..=last), |index| self.of_layer(index));
+            shape.has_room().then_some(())?;
+        }
+        Some(rank.map_or((1, 0), |rank| (0, rank)))
+    }
+
+    /// The rank of layers that take turns.
+    fn rank(&mut self, layers: RangeInclusive<usize>) -> Option<u64> {
+        let index = *layers.start();
+        let key = (*layers.end(), self.room_of(layers.clone()), self.residents(&layers));
+        match &self.known[index] {
+            Some((known, rank)) if *known == key => *rank,
+            _ => {
+                let rank = self.best(index).map(|(_, cost)| cost.rank(self.by));
+                self.known[index] = Some((key, rank));
+                rank
+            }
+        }
+    }
+
     /// Moves features to and from DDR, one or two at a time, while that costs less.
     fn improve(&mut self, candidates: &[FeatureId]) {
         let mut total = self.total();
         for _ in 0..ROUNDS {
             let before = total;
-            for index in 0..self.net.layers.len() {
-                self.cascaded[index] ^= true;
-                if self.cascaded[index] && !may_cascade(self.net, &self.lifetimes, self.turns(index)) {
-                    self.cascaded[index] = false;
-                    continue;
-                }
-                self.update();
-                let less = self.total();
-                if less < total {
-                    total = less;
-                } else {
-                    self.cascaded[index] ^= true;
-                    self.update();
-                }
-            }
+            self.take_turns();
+            total = self.total();
             for &id in candidates {
                 self.toggle(id);
                 let less = self.total();
@@ -339,6 +403,7 @@ pub fn choose(
         cascaded,
         over: Vec::new(),
         live: Vec::new(),
+        known: vec![None; net.layers.len()],
     };
     chooser.update();
     chooser.make_room()?;
@@ -365,7 +430,8 @@ type Placed = (Vec<Option<usize>>, (u64, u64));
 /// Places resident features beside the working memory of each layer.
 fn place(chooser: &mut ResidencyChooser<'_>) -> Option<Placed> {
     let groups = chooser.groups();
-    let mut buffers: Vec<Buffer> = groups.values().map(|&(bytes, first, last)| aligned(first, last, bytes)).collect();
+    let of_group = |&(bytes, first, last): &(usize, usize, usize)| aligned(first, last, bytes);
+    let mut buffers: Vec<Buffer> = groups.iter().flatten().map(of_group).collect();
     let mut first = 0;
     while first < chooser.net.layers.len() {
         let (last, bytes) = (*chooser.turns(first).end(), chooser.best(first)?.1.bytes);
@@ -378,7 +444,7 @@ fn place(chooser: &mut ResidencyChooser<'_>) -> Option<Placed> {
     let found = plan(&problem, Budget::steps(STEPS), &mut |_| ControlFlow::Continue(())).ok()?;
     found.fits(&problem).then_some(())?;
     let offsets: BTreeMap<FeatureId, usize> =
-        groups.keys().copied().zip(found.offsets.iter().map(|&o| o as usize)).collect();
+        (0..groups.len()).filter(|&id| groups[id].is_some()).zip(found.offsets.iter().map(|&o| o as usize)).collect();
     let offset =
         |id: FeatureId| (chooser.resident[id] && !chooser.is_passed_on(id)).then(|| offsets[&chooser.over[id]]);
     Some(((0..chooser.resident.len()).map(offset).collect(), (found.lower_bound(), found.peak())))
