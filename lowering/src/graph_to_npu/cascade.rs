@@ -111,7 +111,7 @@ impl<'a> CascadeShape<'a> {
 
     /// Whether all weights of the layers fit into SRAM.
     pub fn has_room(&self) -> bool {
-        let weights = |shape: &LayerShape<'_>| shape.slice_bytes(shape.padded_kernels());
+        let weights = |shape: &LayerShape<'_>| shape.slice_bytes(&Tiling::default(), shape.padded_kernels());
         self.shapes.iter().map(weights).sum::<usize>() <= self.shapes[0].machine.sram_bytes as usize
     }
 
