@@ -16,7 +16,8 @@
 //! | `schedule_ops.rs`, `schedule_check.rs` | steps as ops, and whether given ones are possible |
 //! | `emit.rs`, `extent.rs`, `order.rs` | instructions, the bytes that they access, and the tokens that order them |
 //! | `given.rs` | choices as attributes, and whether given ones are possible |
-//! | `weight_mode.rs`, `constants.rs` | the modes of constant weights, taps for their zero points, and the image of the constants |
+//! | `weight_mode.rs`, `weight_layout.rs` | the modes of constant weights, and their bytes with taps for zero points |
+//! | `constants.rs` | the image of the constants |
 //! | `moves.rs` | copies of features as slices of the mover |
 //! | `program.rs` | all of these in order |
 
@@ -55,6 +56,7 @@ mod tests;
 mod tiling;
 mod timeline;
 mod view;
+mod weight_layout;
 mod weight_mode;
 
 use crate::emit::Emitter;

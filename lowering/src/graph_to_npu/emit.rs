@@ -7,7 +7,7 @@ use super::order::{self, Ordered};
 use super::residency::Residency;
 use super::shape::{LayerShape, PARAMETERS, TABLE};
 use super::steps::{SramRegion, Steps, TileStep};
-use super::weight_mode::ZeroTap;
+use super::weight_layout::ZeroTap;
 use gradus_simulators::npu::{self, Conv, Feature, NpuInst, NpuMachine, Post, Residual, Transfer, Unit};
 use rustc_hash::FxHashMap;
 
