@@ -141,11 +141,14 @@ pub type LoadOwned = fn(Module, Op, &Machine, usize) -> Result<Box<dyn Executabl
 /// Draws a picture of a lowered program as SVG; the error is the reason why there is none.
 pub type Picture = fn(&Module) -> Result<String, TargetError>;
 
+/// A caption and the rows of a table, the header first.
+pub type CaptionedTable = (String, Vec<Vec<String>>);
+
 /// How the features of a lowered program in a memory are shown; errors are the reason why they are not.
 #[derive(Clone, Copy)]
 pub struct MemoryView {
-    /// Returns a caption and the rows of a table, the header first.
-    pub table: fn(&Module) -> Result<(String, Vec<Vec<String>>), TargetError>,
+    /// Lists them.
+    pub table: fn(&Module) -> Result<CaptionedTable, TargetError>,
     /// Draws them as SVG.
     pub picture: Picture,
 }

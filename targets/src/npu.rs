@@ -5,7 +5,7 @@ use crate::listing::{largest, list, ops_of};
 use crate::npu_memory::{self, CallShapes};
 use crate::npu_picture::draw;
 use crate::simulated::{Device, Simulated, through_memory};
-use crate::{Executable, MemoryView, Statistic, Target, TargetError};
+use crate::{CaptionedTable, Executable, MemoryView, Statistic, Target, TargetError};
 use gradus_cost::{CostModel, Machine, NEVER, Pricing, machine_numbers, price};
 use gradus_dialects::op_cost::{Contraction, OpCost};
 use gradus_ir::eval::{Datum, Trap};
@@ -242,7 +242,7 @@ fn picture(m: &Module) -> Result<String, TargetError> {
 }
 
 /// The features of the largest program in SRAM.
-fn memory_table(m: &Module) -> Result<(String, Vec<Vec<String>>), TargetError> {
+fn memory_table(m: &Module) -> Result<CaptionedTable, TargetError> {
     let (op, title, program, shapes) = largest_program(m)?;
     Ok(npu_memory::table(m, op, (&title, &program), &shapes))
 }

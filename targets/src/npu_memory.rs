@@ -1,9 +1,9 @@
 //! The features of a program of the npu in SRAM by offset and slice: a block of the mode has an offset, a slice is the channels of one of
 //! its columns.
 
-use crate::TargetError;
 use crate::chart::{Chart, OffsetColumn, colours, grouped};
 use crate::npu_picture::{PicturedRun, ranges};
+use crate::{CaptionedTable, TargetError};
 use gradus_ir::{DType, Module, Op};
 use gradus_lowering::graph_to_npu::Space;
 use gradus_machines::npu::Program;
@@ -136,7 +136,7 @@ fn features(m: &Module, op: Op, program: &Program, shapes: &CallShapes) -> Vec<S
             let first = u64::from(place.base);
             let writer = written.iter().rev().find(|(bytes, _)| bytes.contains(&first));
             let Some((_, name)) = writer else { continue };
-            let rows = (0..u64::from(rows)).map(|row| first + row * u64::from(place.row));
+            let rows = (0..rows).map(|row| first + row * u64::from(place.row));
             let is_known = |known: &&mut SramFeature| {
                 let strides = |f: &Feature| [f.row, f.col, f.chan, f.tile_w.into(), f.tile_c.into()];
                 known.name == *name && strides(&known.place) == strides(&place) && known.extents[0] == columns
@@ -177,12 +177,7 @@ fn placements(inst: &NpuInst) -> Vec<(Feature, [u64; 3])> {
 }
 
 /// The rows of a table of the features of a program in SRAM, with a caption.
-pub(crate) fn table(
-    m: &Module,
-    op: Op,
-    (name, program): (&str, &Program),
-    shapes: &CallShapes,
-) -> (String, Vec<Vec<String>>) {
+pub(crate) fn table(m: &Module, op: Op, (name, program): (&str, &Program), shapes: &CallShapes) -> CaptionedTable {
     let header = ["feature", "mode", "first byte", "bytes", "first offset", "offsets", "slices", "used", "bubbles"];
     let mut rows = vec![header.map(str::to_owned).to_vec()];
     for f in features(m, op, program, shapes) {

@@ -43,20 +43,6 @@ pub struct BufferPlacement {
 /// Steps between the last use of a buffer and the read of another one into its place, so that no cluster waits for the slowest.
 const SLACK: usize = 1;
 
-/// How early reads begin, in the order in which this is tried: the percentage of the memory that they may fill, since a plan of offsets needs
-/// some slack, and the largest number of steps.
-const ATTEMPTS: [(u64, usize); 9] = [
-    (100, usize::MAX),
-    (98, usize::MAX),
-    (95, usize::MAX),
-    (92, usize::MAX),
-    (87, usize::MAX),
-    (80, usize::MAX),
-    (90, 4),
-    (80, 1),
-    (0, 0),
-];
-
 /// Memory that is missing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Missing {
@@ -66,8 +52,8 @@ pub struct Missing {
     pub step: usize,
 }
 
-/// Assigns offsets, with at most `effort` steps of the planner for each attempt. Reads begin as early as they fill at most `fill` percent of the
-/// memory; with 0, when their step does.
+/// Assigns offsets, with at most `effort` steps of the planner, which places all buffers for the steps that need them. Then each read begins
+/// as early as there are bytes for it among the first `fill` percent of the memory.
 ///
 /// # Errors
 /// The memory that is missing.
@@ -78,22 +64,16 @@ pub fn assign(
     effort: u64,
 ) -> Result<BufferPlacement, Missing> {
     let capacity = u64::from(machine.spm - machine.reserved);
-    let mut worst = Missing { bytes: 0, step: 0 };
-    let attempts = if fill > 0 { &ATTEMPTS[..] } else { &ATTEMPTS[ATTEMPTS.len() - 1..] };
-    for &(share, ahead) in attempts {
-        let mut memory = live_ranges(schedule, machine);
-        let live = live_bytes(&memory, schedule);
-        let (step, most) = live.iter().copied().enumerate().max_by_key(|&(_, n)| n).unwrap_or((0, 0));
-        if most > capacity {
-            return Err(Missing { bytes: most - capacity, step });
-        }
-        read_early(&mut memory, schedule, live, most.max(capacity * share / 100 * fill / 100), ahead);
-        match offsets(&mut memory, machine, capacity, effort) {
-            Ok(()) => return Ok(memory),
-            Err(bytes) => worst = Missing { bytes, step },
-        }
+    let mut memory = live_ranges(schedule, machine);
+    let live = live_bytes(&memory, schedule);
+    let (step, most) = live.into_iter().enumerate().max_by_key(|&(_, n)| n).unwrap_or((0, 0));
+    if most > capacity {
+        return Err(Missing { bytes: most - capacity, step });
     }
-    Err(worst)
+    offsets(&mut memory, machine, capacity, effort).map_err(|bytes| Missing { bytes, step })?;
+    let alignment = u64::from(machine.alignment);
+    read_early(&mut memory, schedule, capacity * fill / 100 / alignment * alignment);
+    Ok(memory)
 }
 
 /// The buffers with the steps that need them.
@@ -119,10 +99,11 @@ fn live_bytes(memory: &BufferPlacement, schedule: &Schedule) -> Vec<u64> {
     live
 }
 
-/// Chooses the steps before which reads begin: in the order of use, as early as the live bytes stay within `limit` and at most `ahead` steps
-/// early.
-fn read_early(memory: &mut BufferPlacement, schedule: &Schedule, mut live: Vec<u64>, limit: u64, ahead: usize) {
-    memory.reads = vec![Vec::new(); live.len()];
+/// Moves the reads of buffers that have places to earlier steps, in the order of their use, and to other places among the first `limit`
+/// bytes: each begins in the first step from which on some bytes are free.
+fn read_early(memory: &mut BufferPlacement, schedule: &Schedule, limit: u64) {
+    let steps = schedule.steps.len();
+    memory.reads = vec![Vec::new(); steps];
     let first_slice = schedule.instances.len();
     let loaded = (0..first_slice).filter(|&i| schedule.instances[i].is_loaded).map(Item::Instance);
     let mut items: Vec<Item> = loaded.chain((0..schedule.slices.len()).map(Item::Slice)).collect();
@@ -131,25 +112,47 @@ fn read_early(memory: &mut BufferPlacement, schedule: &Schedule, mut live: Vec<u
         Item::Slice(s) => first_slice + s,
     };
     items.sort_by_key(|&item| memory.bufs[index(item)].start);
-    let mut earliest = 0;
     for item in items {
-        let buf = &mut memory.bufs[index(item)];
-        let (bytes, wanted) = (u64::from(buf.bytes), buf.start);
+        let wanted = memory.bufs[index(item)].start;
         let available = match item {
             Item::Instance(i) => schedule.instances[i].available,
             Item::Slice(_) => 0,
         };
-        while buf.start > earliest.max(available) && wanted - buf.start < ahead && live[buf.start - 1] + bytes <= limit
-        {
-            buf.start -= 1;
-            live[buf.start] += bytes;
+        if limit > 0 {
+            let (start, offset) = memory.earliest(index(item), available, limit);
+            let buf = &mut memory.bufs[index(item)];
+            (buf.start, buf.offset) = (start, offset);
         }
-        let issue = (buf.start + SLACK).min(wanted);
-        let issue = if buf.start == 0 { 0 } else { issue };
-        earliest = earliest.max(if available == 0 { buf.start } else { 0 });
+        let start = memory.bufs[index(item)].start;
+        let issue = if start == 0 { 0 } else { (start + SLACK).min(wanted) };
         memory.reads[issue].push(item);
     }
-    memory.lower_bound = live.into_iter().max().unwrap_or(0);
+    memory.lower_bound = live_bytes(memory, schedule).into_iter().max().unwrap_or(0);
+    memory.peak = memory.bufs.iter().map(|buf| u64::from(buf.offset) + u64::from(buf.bytes)).max().unwrap_or(0);
+}
+
+impl BufferPlacement {
+    /// The first step, not before `from`, from which on some of the first `limit` bytes are free for a buffer, and the last such bytes; those
+    /// of the buffer itself if there are no others.
+    fn earliest(&self, index: usize, from: usize, limit: u64) -> (usize, u32) {
+        let own = self.bufs[index];
+        let is_beside = |&(i, other): &(usize, &Buf)| i != index && other.end > from && other.start < own.end;
+        let beside: Vec<&Buf> = self.bufs.iter().enumerate().filter(is_beside).map(|(_, other)| other).collect();
+        // The last bytes before each of the others, and the first ones after it.
+        let around =
+            beside.iter().flat_map(|other| [other.offset.checked_sub(own.bytes), Some(other.offset + other.bytes)]);
+        let last = u32::try_from(limit).ok().and_then(|limit| limit.checked_sub(own.bytes));
+        let free = |&offset: &u32| u64::from(offset) + u64::from(own.bytes) <= limit;
+        let mut best = (own.start, own.offset);
+        for offset in around.chain([last]).flatten().filter(free) {
+            let shares = |other: &&&Buf| other.offset < offset + own.bytes && offset < other.offset + other.bytes;
+            let start = beside.iter().filter(shares).map(|other| other.end).max().unwrap_or(0).max(from);
+            if start < best.0 || (start == best.0 && offset > best.1 && start < own.start) {
+                best = (start, offset);
+            }
+        }
+        best
+    }
 }
 
 /// Assigns offsets, or returns the bytes beyond the capacity.

@@ -69,7 +69,7 @@ pub fn moves([from, to]: [Feature; 2], [rows, width, channels]: [usize; 3]) -> O
     }
     // The fourth loop is that of rows.
     for _ in 0..3 {
-        slices = fold(slices);
+        slices = fold(&slices);
     }
     let instruction = |folded: Folded| {
         let mut m = Move {
@@ -123,9 +123,9 @@ impl Folded {
 }
 
 /// Makes loops of neighbours that differ in their first bytes only, by the same distances.
-fn fold(all: Vec<Folded>) -> Vec<Folded> {
+fn fold(all: &[Folded]) -> Vec<Folded> {
     let mut out: Vec<Folded> = Vec::new();
-    let mut rest = &all[..];
+    let mut rest = all;
     while let Some((first, others)) = rest.split_first() {
         let is_alike = |other: &Folded| other.slice == first.slice && other.levels == first.levels;
         let step = |i: usize| others.first().and_then(|next| next.at[i].checked_sub(first.at[i])).unwrap_or(0);
