@@ -2,13 +2,14 @@
 
 use crate::support::{lowered, parse, pipeline_of};
 use gradus::Tool;
+use gradus::cost::load_machine;
 use gradus::interp::Interpreter;
 use gradus::ir::eval::Datum;
 use gradus::ir::{Module, Op, Tensor};
 use gradus::targets::Statistic;
 
 /// Extents of both operands.
-const FORMS: [(&str, &str); 26] = [
+const FORMS: [(&str, &str); 29] = [
     ("1x16x8x8", "1x16x8x8"),
     ("1x16x8x8", "1x16x1x1"),
     ("1x16x1x1", "1x16x8x8"),
@@ -35,6 +36,9 @@ const FORMS: [(&str, &str); 26] = [
     ("4x16x5x5", "4x1x5x5"),
     ("2x1x4x1", "1x3x1x5"),
     ("", ""),
+    ("40000", "40000"),
+    ("32771", "32771"),
+    ("32771", "1"),
 ];
 
 /// Options of `choose-layers`.
@@ -55,7 +59,7 @@ fn tensor(extents: &[usize], elem: &str) -> String {
     extents.iter().fold("tensor<".to_owned(), |text, n| text + &format!("{n}x")) + elem + ">"
 }
 
-fn program([a, b]: [&[usize]; 2], elem: &str, scale: &str) -> String {
+fn program([a, b]: [&[usize]; 2], elem: &str, scale: &str, zero: &str) -> String {
     let [left, right, product] = [a, b, &broadcast(a, b)].map(|extents| tensor(extents, elem));
     let quantization = format!("tensor<f32>, tensor<{elem}>");
     format!(
@@ -63,7 +67,8 @@ fn program([a, b]: [&[usize]; 2], elem: &str, scale: &str) -> String {
   %s = graph.constant dense<{scale}> : tensor<f32>
   %t = graph.constant dense<0.125> : tensor<f32>
   %z = graph.constant dense<3> : tensor<{elem}>
-  %0 = graph.qlinear_mul %a, %s, %z, %b, %t, %z, %t, %z : ({left}, {quantization}, {right}, {quantization}, {quantization}) -> {product}
+  %y = graph.constant dense<{zero}> : tensor<{elem}>
+  %0 = graph.qlinear_mul %a, %s, %z, %b, %t, %y, %t, %z : ({left}, {quantization}, {right}, {quantization}, {quantization}) -> {product}
   return %0 : {product}
 }}
 "
@@ -102,7 +107,7 @@ fn all_forms_of_products_run_on_the_machine_in_all_modes() {
     for (i, (a, b)) in FORMS.iter().enumerate() {
         for (elem, scale) in [("ui8", "0.25"), ("i8", "0.25"), ("ui8", "0.3"), ("i8", "0.7")] {
             let shapes = [extents(a), extents(b)];
-            let text = program([&shapes[0], &shapes[1]], elem, scale);
+            let text = program([&shapes[0], &shapes[1]], elem, scale, "3");
             let m = parse(&ctx, &text).unwrap_or_else(|| panic!("no program\n{text}"));
             let args: Vec<Datum> = shapes.iter().map(|extents| bytes(extents, elem == "i8")).collect();
             let wanted = numbers(&Interpreter::new(&m).call(main_of(&m), args.clone()).expect("it has a meaning"));
@@ -125,4 +130,41 @@ fn all_forms_of_products_run_on_the_machine_in_all_modes() {
         }
     }
     assert!(exact > 200 && steps < exact, "{exact} without a step, {steps} with");
+}
+
+/// Multipliers of 8 bits do not subtract zero points: taps of constant weight do.
+#[test]
+fn zero_points_of_weights_of_8_bits_are_taps() {
+    let tool = Tool::gradus();
+    let ctx = tool.context();
+    let npu = tool.targets.iter().find(|target| target.cost.name == "npu").expect("it is a target");
+    let mut machine = npu.cost.machine(&ctx).expect("its machine is valid");
+    machine.set("weight_bits", 8).expect("it has the number");
+    load_machine(&ctx, machine.clone());
+    let pipeline = pipeline_of(&tool, "npu");
+    let (mut taps, mut constants) = (0, 0);
+    for (i, (a, b)) in FORMS.iter().enumerate() {
+        for (elem, zero) in [("ui8", "3"), ("ui8", "129"), ("ui8", "255"), ("i8", "-128"), ("i8", "127"), ("i8", "0")] {
+            let shapes = [extents(a), extents(b)];
+            let mut text = program([&shapes[0], &shapes[1]], elem, "0.25", zero);
+            let mut args: Vec<Datum> = shapes.iter().map(|extents| bytes(extents, elem == "i8")).collect();
+            if i % 3 == 0 {
+                let ty = tensor(&shapes[1], elem);
+                text = text.replace(&format!(", %b: {ty}"), "");
+                text = text.replace("  %s = ", &format!("  %b = graph.constant dense<77> : {ty}\n  %s = "));
+                args.truncate(1);
+                constants += 1;
+            }
+            let m = parse(&ctx, &text).unwrap_or_else(|| panic!("no program\n{text}"));
+            let wanted = numbers(&Interpreter::new(&m).call(main_of(&m), args.clone()).expect("it has a meaning"));
+            let code = lowered(&tool, &m, &pipeline);
+            let mut executable = npu.load(&code, main_of(&code), &machine, 1).expect("it can be executed");
+            let found = numbers(&executable.call(args).unwrap_or_else(|stop| panic!("{stop:?}\n{text}")));
+            assert_eq!(wanted, found, "{text}");
+            let host = executable.statistics().into_iter().find(|s| s.name.starts_with("by the host: graph.qlinear"));
+            assert!(host.is_none(), "{host:?}\n{text}");
+            taps += code.to_text(Default::default()).matches("accumulate").count();
+        }
+    }
+    assert!(taps > FORMS.len() && constants > 20, "{taps} taps, {constants} programs with a constant");
 }

@@ -124,6 +124,23 @@ fn assert_labels_apart(file: &str, all: &[Element]) {
     }
 }
 
+/// The feature in 4W4C has three offsets of four slices, of which one has values.
+#[test]
+fn features_in_memory_have_offsets_and_slices() {
+    let path = root().join("docs/src/npu/move.mlir").display().to_string();
+    let text = gradus(&["inspect", &path, "--target", "npu", "--memory", "--svg", "-"]).out;
+    let all = elements(&text);
+    let bars: Vec<f64> = all.iter().filter(|e| e.is("bar")).map(|e| e.number("width")).collect();
+    assert!(bars.len() == 4 && bars[0] == 4.0 * bars[1], "{bars:?}\n{text}");
+    for fact in
+        ["mode 4w4c: blocks of 16 bytes, 4 slices each", "offsets 4 to 6", "3 slices used, 9 bubbles", "bytes of SRAM"]
+    {
+        assert!(text.contains(fact), "{fact}\n{text}");
+    }
+    let output = gradus(&["inspect", &path, "--target", "cpu", "--memory"]);
+    assert!(output.err.contains("--memory requires a target with a memory of its own"), "{}", output.err);
+}
+
 /// The table of choices has a row for each layer, and is refused where there are no choices.
 #[test]
 fn choices_are_listed() {
@@ -133,7 +150,7 @@ fn choices_are_listed() {
     let output = choices("examples/digits_cnn_int8.onnx", "npu");
     assert_eq!(output.code, 0, "{}", output.err);
     let lines: Vec<&str> = output.out.lines().collect();
-    assert_eq!(lines[0], "npu: 15 layers, 19109 cycles");
+    assert_eq!(lines[0], "npu: 15 layers, 19004 cycles");
     assert!(lines[3].starts_with("#   layer") && lines[3].contains("rows  kernels"), "{}", lines[3]);
     assert_eq!(lines.len(), 4 + 15, "{}", output.out);
     assert!(lines[4].starts_with("1   stem_QuantizeLinear"), "{}", lines[4]);

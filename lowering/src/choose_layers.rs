@@ -47,7 +47,8 @@ timed.",
         },
         PassOption {
             name: "mode",
-            doc: "npu: mode of products of elements, such as 8c, 4w4c or 8w4c-by-columns, the cheapest one by default",
+            doc: "npu: mode of products of elements, such as 8c, 4w4c or 8w4c-by-columns, or of constant weights, such as 8k8d, 2k4d, 8w4d or \
+                  2w, the cheapest one by default",
             kind: OptionKind::Text(""),
         },
     ],

@@ -16,7 +16,10 @@
 //! | `schedule_ops.rs`, `schedule_check.rs` | steps as ops, and whether given ones are possible |
 //! | `emit.rs`, `extent.rs`, `order.rs` | instructions, the bytes that they access, and the tokens that order them |
 //! | `given.rs` | choices as attributes, and whether given ones are possible |
-//! | `constants.rs`, `program.rs` | the image of the constants; all of these in order |
+//! | `weight_mode.rs`, `weight_layout.rs` | the modes of constant weights, and their bytes with taps for zero points |
+//! | `constants.rs` | the image of the constants |
+//! | `moves.rs` | copies of features as slices of the mover |
+//! | `program.rs` | all of these in order |
 
 mod bands;
 mod binary;
@@ -30,6 +33,7 @@ mod extent;
 mod given;
 mod host;
 mod matrix;
+mod moves;
 mod network;
 mod order;
 mod parts;
@@ -52,6 +56,8 @@ mod tests;
 mod tiling;
 mod timeline;
 mod view;
+mod weight_layout;
+mod weight_mode;
 
 use crate::emit::Emitter;
 use crate::layers::{
@@ -67,12 +73,13 @@ use gradus_ir::{
 };
 use gradus_machines::npu;
 use gradus_networks::graph::{QLinearConvOp, QLinearMulOp};
-use gradus_simulators::npu::{NpuMachine, Simulator};
-use network::{FeatureId, ProductSide};
+use gradus_simulators::npu::{NpuMachine, Simulator, Unit};
+use network::{FeatureId, Layer, ProductSide};
 use program::{CompiledNetwork, NotPossible, compile};
 use read::{OPS, Read, Reader, Setting};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use schedule_ops::ScheduleOps;
+use weight_mode::WeightMode;
 
 /// The declaration of the pass.
 pub const INFO: PassInfo = PassInfo {
@@ -118,9 +125,14 @@ bands of rows. If one layer, or those of a concatenation, write it for the pool 
 goes to DDR. Concatenations, slices and resampled images are boxes of features, which one layer writes and others read, with rows and
 columns at a distance.
 
-Each layer is divided into tiles of rows and kernels that fit into half of the accumulators. Features stay in SRAM as long as
-they fit; others are streamed in tiles, and layers that follow each other may take turns by tiles, so that what is between
-them is never stored; rows that the windows of two tiles read are computed for both. These choices minimize estimated cycles, of which a recurrence over the tiles is the source; the planner assigns
+Constant weights have the mode of the multipliers, or one of fewer bytes that takes fewer cycles: 8K8D, 2K4C, 8W4C, 4W4C, 2W or 4W.
+A multiplier of 8 bits does not subtract the zero point of weights: taps of constant weight do, as convolutions into the same accumulators.
+A layer that copies bytes may be moves of slices instead, which leave padding behind and run beside the array.
+
+Each layer is divided into tiles of rows and kernels that fit into half of the accumulators. Rows or kernels are the outer loop, and the
+inner one goes back and forth where it would load something again. Features stay in SRAM as long as they fit; others are streamed in
+tiles, and layers that follow each other may take turns by tiles, so that what is between them is never stored; rows that the windows of
+two tiles read are computed for both. These choices minimize estimated cycles, of which a recurrence over the tiles is the source; the planner assigns
 the offsets. Constants and tiles are loaded as early as memory allows, but not so early that they block a queue. Tokens order the units
 by the bytes that instructions access. Of the programs by several weighings of the estimates the fastest is taken, by their cycles
 without values.
@@ -148,7 +160,8 @@ Linear in the number of layers, tiles and constants, and four rounds of trials o
         },
         PassOption {
             name: "mode",
-            doc: "Mode of products of elements, such as 8c, 4w4c or 8w4c-by-columns, the cheapest one by default",
+            doc: "Mode of products of elements, such as 8c, 4w4c or 8w4c-by-columns, or of constant weights, such as 8k8d, 2k4d, 8w4d or 2w, the \
+                  cheapest one by default",
             kind: OptionKind::Text(""),
         },
         PassOption {
@@ -176,7 +189,7 @@ Linear in the number of layers, tiles and constants, and four rounds of trials o
         // With it, bytes are a step from the reference, of which later ops make more.
         ("allow-steps", |_| Vec::new()),
         ("weights", |_| ["left", "right"].map(str::to_owned).into()),
-        ("mode", |_| ["8c", "4w4c", "8w4c-by-columns"].map(str::to_owned).into()),
+        ("mode", |_| ["8c", "4w4c", "8w4c-by-columns", "2k4d"].map(str::to_owned).into()),
     ],
     floats: |options| match options.bool("allow-steps") {
         true => FloatChange::Quantizes,
@@ -220,8 +233,9 @@ pub(crate) fn check_forced(forced: &ChoiceOptions) -> Result<(), String> {
     if !["", "left", "right"].contains(&forced.weights.as_str()) {
         return Err(format!("weights: left or right, not '{}'", forced.weights));
     }
-    let is_mode = forced.mode.is_empty() || elementwise_layouts::parse(&forced.mode).is_some();
-    is_mode.then_some(()).ok_or_else(|| format!("mode: one such as 8c or 4w4c, not '{}'", forced.mode))
+    let mode = &forced.mode[..];
+    let is_mode = mode.is_empty() || elementwise_layouts::parse(mode).is_some() || WeightMode::parse(mode).is_some();
+    is_mode.then_some(()).ok_or_else(|| format!("mode: one such as 8c, 4w4c or 2k4d, not '{mode}'"))
 }
 
 impl Pass for GraphToNpu {
@@ -243,6 +257,8 @@ pub(crate) struct NpuLayers {
     weights: Option<ProductSide>,
     /// The mode of products of elements, `None` for the cheapest one.
     mode: Option<Layout>,
+    /// The mode of constant weights, `None` for the cheapest one.
+    weight_mode: Option<WeightMode>,
 }
 
 impl Accelerator for NpuLayers {
@@ -274,6 +290,7 @@ impl Accelerator for NpuLayers {
             pads_rows,
             weights: weights.map(|side| ProductSide::ALL[side]),
             mode: elementwise_layouts::parse(&forced.mode),
+            weight_mode: WeightMode::parse(&forced.mode),
         })
     }
 
@@ -306,7 +323,9 @@ impl Accelerator for NpuLayers {
                 reader.result(value, op).map_err(|refusal| (op, refusal))?;
             }
         }
-        Ok(reader.finish())
+        let mut read = reader.finish();
+        read.net.weight_mode = self.weight_mode;
+        Ok(read)
     }
 
     fn layers(read: &Read, _: &[Op]) -> Vec<Vec<Op>> {
@@ -408,7 +427,8 @@ impl Accelerator for NpuLayers {
             repeated: program.repeated(&read.net, &self.machine),
         };
         let defined = new.build(b, loc);
-        locate(b.module, defined, ops_of_steps(read, program));
+        let layers = emit::layers_of_units(&read.net, &program.residency, &program.steps, &self.machine);
+        locate(b.module, defined, layers, &read.net.layers);
         Some(())
     }
 
@@ -433,22 +453,14 @@ impl Accelerator for NpuLayers {
     }
 }
 
-/// The first op of the layer of each convolution of a program, in order.
-fn ops_of_steps(read: &Read, program: &CompiledNetwork) -> impl Iterator<Item = Option<Op>> {
-    program.steps.steps.iter().map(|step| read.net.layers[step.layer].ops.first().copied())
-}
-
-/// Gives the convolutions of a program, and the requantization of each, the locations of their ops. Both are in the order of steps.
-fn locate(m: &mut Module, program: Op, ops: impl Iterator<Item = Option<Op>>) {
-    let locs: Vec<Option<Loc>> = ops.map(|op| op.map(|op| m.loc(op))).collect();
-    let (mut of_convolutions, mut of_posts) = (locs.iter(), locs.iter());
+/// Gives the instructions of array, pipe and mover the locations of the ops of their layers. `layers`: by unit, in order.
+fn locate(m: &mut Module, program: Op, layers: FxHashMap<Unit, Vec<usize>>, all: &[Layer]) {
+    let locs: Vec<Option<Loc>> = all.iter().map(|layer| layer.ops.first().map(|&op| m.loc(op))).collect();
+    let mut layers: FxHashMap<Unit, _> = layers.into_iter().map(|(unit, of)| (unit, of.into_iter())).collect();
     for inst in m.ops_under(program) {
-        let next = match m.name_text(inst) {
-            "npu.conv" | "npu.dwconv" => of_convolutions.next(),
-            "npu.post" => of_posts.next(),
-            _ => continue,
-        };
-        if let Some(&Some(loc)) = next {
+        let unit = npu::instruction(m, inst).ok().and_then(|inst| inst.unit());
+        let layer = unit.and_then(|unit| layers.get_mut(&unit)?.next());
+        if let Some(loc) = layer.and_then(|layer| locs[layer]) {
             m.set_loc(inst, loc);
         }
     }

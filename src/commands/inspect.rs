@@ -9,6 +9,7 @@ mod tasks;
 
 use super::device_binary;
 use super::model::{Opened, load_args, open, open_tables};
+use crate::columns::in_columns;
 use crate::io::{report, write};
 use crate::target::{precision_arg, target_args};
 use crate::{Failure, Streams, Subcommand, Tool};
@@ -18,6 +19,7 @@ use gradus_machines::code::unpack;
 use gradus_machines::{a64, x64};
 use gradus_networks::addr::{self, StaticAccess};
 use gradus_networks::layout::{AddressTable, PackOp, TiledLayout};
+use gradus_targets::MemoryView;
 
 /// The declaration of the subcommand.
 pub const SUBCOMMAND: Subcommand = Subcommand { command, run };
@@ -39,6 +41,7 @@ fn command(tool: &Tool) -> Command {
         .arg(option("row", "N", "Show where a row of that op finds its elements").value_parser(clap::value_parser!(usize)))
         .arg(option("svg", "FILE", "Draw the buffer of that op and what a row reads in it; or, without --op, a run of the program on the simulator of its target: units and memories over time"))
         .arg(Arg::new("disasm").long("disasm").action(ArgAction::SetTrue).help("Show machine code as instructions"))
+        .arg(Arg::new("memory").long("memory").action(ArgAction::SetTrue).help("Show the features of a program for the target in its memory, by offset and slice in their mode; with --svg as a picture"))
         .arg(Arg::new("tasks").long("tasks").action(ArgAction::SetTrue).help("Show the schedules of a program for the target: tasks in order, reads of constants and features, places; with --svg, draw the task graph of the first one"))
         .arg(Arg::new("choices").long("choices").action(ArgAction::SetTrue).help("Show the choices for the layers of a program for the target: tiles, divisions, estimated cycles, the best rejected choice"))
         .args(target_args(tool))
@@ -85,10 +88,16 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     }
     let found = TableUser::all(&m);
     let (svg, row) = (matches.get_one::<String>("svg"), matches.get_one::<usize>("row").copied());
-    if !["op", "row", "svg"].iter().any(|option| matches.contains_id(option)) {
+    if !matches.get_flag("memory") && !["op", "row", "svg"].iter().any(|option| matches.contains_id(option)) {
         let listing = target.and_then(|target| target.listing);
         let text = listing.map_or_else(|| summary::program(&m, &found), |listing| listing(&m));
         return write("-", streams, |out| out.write_all(text.as_bytes()));
+    }
+    if matches.get_flag("memory") {
+        let view = target.and_then(|target| target.memory);
+        let view = view
+            .ok_or_else(|| Failure::Usage("--memory requires a target with a memory of its own, such as npu".into()))?;
+        return memory(&m, view, svg.map(String::as_str), streams);
     }
     let picture = target.and_then(|target| target.picture).filter(|_| row.is_none() && !matches.contains_id("op"));
     if let (Some(path), Some(picture)) = (svg, picture) {
@@ -106,6 +115,17 @@ fn run(tool: &Tool, matches: &ArgMatches, streams: &mut Streams<'_>) -> Result<(
     }
     let text = summary::tables(&m, one, &reads, row);
     write("-", streams, |out| out.write_all(text.as_bytes()))
+}
+
+/// Shows features in a memory: a table, or a picture as a file.
+fn memory(m: &Module, view: MemoryView, svg: Option<&str>, streams: &mut Streams<'_>) -> Result<(), Failure> {
+    let said = |why| Failure::Input(format!("cannot show the memory: {why}"));
+    if let Some(path) = svg {
+        let drawn = (view.picture)(m).map_err(said)?;
+        return write(path, streams, |out| out.write_all(drawn.as_bytes()));
+    }
+    let (caption, rows) = (view.table)(m).map_err(said)?;
+    write("-", streams, |out| out.write_all((caption + &in_columns(&rows)).as_bytes()))
 }
 
 /// Selects an op by its number, by its name (the first of that name), or the first op.

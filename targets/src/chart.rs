@@ -5,16 +5,19 @@
 //! | `axis.rs` | axes of cycles and of bytes: scales and ticks |
 //! | `lanes.rs` | lanes of bars |
 //! | `memory.rs` | a memory by address over time |
+//! | `offsets.rs` | features in a memory by offset and slice |
 //!
 //! Dark text on light colours. Each bar has a `<title>`, which browsers show where the mouse is.
 
 mod axis;
 mod lanes;
 mod memory;
+mod offsets;
 
 pub(crate) use axis::TimeAxis;
 pub(crate) use lanes::{Bar, Lane};
 pub(crate) use memory::{MemoryAccess, MemoryMap};
+pub(crate) use offsets::OffsetColumn;
 
 use gradus_ir::svg::{document, escape};
 use std::fmt::Write as _;

@@ -45,6 +45,8 @@ mod nna_picture;
 #[cfg(feature = "networks")]
 mod npu;
 #[cfg(feature = "networks")]
+mod npu_memory;
+#[cfg(feature = "networks")]
 mod npu_picture;
 #[cfg(feature = "networks")]
 mod simulated;
@@ -98,6 +100,8 @@ pub struct Target {
     pub device: Option<DeviceBinaries>,
     /// Draws a run of a lowered program for `inspect --svg`, such as the use of units and memories over time.
     pub picture: Option<Picture>,
+    /// Shows the features of a lowered program in a memory for `inspect --memory`.
+    pub memory: Option<MemoryView>,
     /// How several programs run at once on parts of the machine; `None` if they cannot.
     pub sharing: Option<Sharing>,
     /// Whether programs run on the machine of this process, so that their time can be measured.
@@ -136,6 +140,18 @@ pub type LoadOwned = fn(Module, Op, &Machine, usize) -> Result<Box<dyn Executabl
 
 /// Draws a picture of a lowered program as SVG; the error is the reason why there is none.
 pub type Picture = fn(&Module) -> Result<String, TargetError>;
+
+/// A caption and the rows of a table, the header first.
+pub type CaptionedTable = (String, Vec<Vec<String>>);
+
+/// How the features of a lowered program in a memory are shown; errors are the reason why they are not.
+#[derive(Clone, Copy)]
+pub struct MemoryView {
+    /// Lists them.
+    pub table: fn(&Module) -> Result<CaptionedTable, TargetError>,
+    /// Draws them as SVG.
+    pub picture: Picture,
+}
 
 /// How several programs run at once on parts of a machine.
 #[derive(Clone, Copy)]
@@ -188,6 +204,7 @@ impl Target {
         listing: None,
         device: None,
         picture: None,
+        memory: None,
         sharing: None,
         native: false,
         probes: &[],

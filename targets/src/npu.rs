@@ -2,9 +2,10 @@
 
 use crate::binaries::{MachineBinaries, PROGRAM, binaries};
 use crate::listing::{largest, list, ops_of};
+use crate::npu_memory::{self, CallShapes};
 use crate::npu_picture::draw;
 use crate::simulated::{Device, Simulated, through_memory};
-use crate::{Executable, Statistic, Target, TargetError};
+use crate::{CaptionedTable, Executable, MemoryView, Statistic, Target, TargetError};
 use gradus_cost::{CostModel, Machine, NEVER, Pricing, machine_numbers, price};
 use gradus_dialects::op_cost::{Contraction, OpCost};
 use gradus_ir::eval::{Datum, Trap};
@@ -35,6 +36,7 @@ pub const TARGET: Target = Target {
     load: Some(load),
     listing: Some(listing),
     picture: Some(picture),
+    memory: Some(MemoryView { table: memory_table, picture: memory_picture }),
     device: Some(binaries::<NpuBinaries>()),
     ..Target::DEFAULT
 };
@@ -225,13 +227,30 @@ impl MachineBinaries for NpuBinaries {
     }
 }
 
-/// Draws the largest program.
-fn picture(m: &Module) -> Result<String, TargetError> {
+/// The largest program, with its title and the shapes of its operands and results.
+fn largest_program(m: &Module) -> Result<(Op, String, Program, CallShapes), TargetError> {
     let (op, title) = largest::<ProgramOp>(m).ok_or("there is no program of the npu")?;
     let callee = |call: &Op| m.inherent_attr(*call, "callee").and_then(|a| m.ctx.as_symbol(a)).map(|(name, _)| name);
     let call = ops_of::<CallOp>(m).find(|call| callee(call) == symbol_name(m, op)).ok_or("no op calls the program")?;
     let types = |values: &mut dyn Iterator<Item = Value>| values.map(|v| m.value_type(v)).collect::<Vec<_>>();
     let operands = CallOp::shapes(&m.ctx, &types(&mut m.operands(call).iter().copied()));
     let results = CallOp::shapes(&m.ctx, &types(&mut m.results(call)));
-    draw(m, op, (&title, &Program::of(m, op)?), (&operands, &results))
+    Ok((op, title, Program::of(m, op)?, [operands, results]))
+}
+
+/// Draws the largest program.
+fn picture(m: &Module) -> Result<String, TargetError> {
+    let (op, title, program, [operands, results]) = largest_program(m)?;
+    draw(m, op, (&title, &program), (&operands, &results))
+}
+
+/// The features of the largest program in SRAM.
+fn memory_table(m: &Module) -> Result<CaptionedTable, TargetError> {
+    let (op, title, program, shapes) = largest_program(m)?;
+    Ok(npu_memory::table(m, op, (&title, &program), &shapes))
+}
+
+fn memory_picture(m: &Module) -> Result<String, TargetError> {
+    let (op, title, program, shapes) = largest_program(m)?;
+    npu_memory::draw(m, op, (&title, &program), &shapes)
 }

@@ -19,7 +19,7 @@ const UNITS: [(Unit, &str, &str, &str); 5] = [
 ];
 
 /// Types and extents of tensors.
-type Shapes = [(DType, Vec<usize>)];
+pub(crate) type Shapes = [(DType, Vec<usize>)];
 
 /// Draws a run of a program on operands of zeros, with the given element types and extents.
 ///
@@ -59,19 +59,20 @@ pub(crate) fn draw(
     Ok(chart.finish())
 }
 
+/// The bytes of a tensor.
 fn bytes_of(dtype: DType, shape: &[usize]) -> usize {
     shape.iter().product::<usize>() * dtype.size()
 }
 
 /// The bytes of tensors in DDR.
-fn ranges(places: &[usize], shapes: &Shapes) -> Vec<Range<u64>> {
+pub(crate) fn ranges(places: &[usize], shapes: &Shapes) -> Vec<Range<u64>> {
     let range =
         |(&at, (dtype, shape)): (&usize, &(DType, Vec<usize>))| at as u64..(at + bytes_of(*dtype, shape)) as u64;
     places.iter().zip(shapes).map(range).collect()
 }
 
 /// A program whose run is drawn.
-struct PicturedRun<'a> {
+pub(crate) struct PicturedRun<'a> {
     program: &'a Program,
     /// The bytes that each instruction accesses.
     extents: Vec<Vec<Extent>>,
@@ -83,7 +84,8 @@ struct PicturedRun<'a> {
 }
 
 impl PicturedRun<'_> {
-    fn new<'a>(m: &Module, op: Op, program: &'a Program, tensors: [Vec<Range<u64>>; 2]) -> PicturedRun<'a> {
+    /// A run of the program of an op. `tensors`: the bytes of operands and results in DDR.
+    pub(crate) fn new<'a>(m: &Module, op: Op, program: &'a Program, tensors: [Vec<Range<u64>>; 2]) -> PicturedRun<'a> {
         let extents: Vec<_> = program.instructions.iter().map(|inst| extents(&program.machine, inst)).collect();
         let block = ProgramOp::cast(m, op).and_then(|op| m.entry(op.body(m)));
         let ops: Vec<Op> = block.into_iter().flat_map(|block| m.block_ops(block)).collect();
@@ -116,8 +118,13 @@ impl PicturedRun<'_> {
         found.and_then(|i| self.layers[i])
     }
 
+    /// The bytes that an instruction accesses.
+    pub(crate) fn extents_of(&self, index: usize) -> &[Extent] {
+        &self.extents[index]
+    }
+
     /// The tensor that a transfer moves, or that of the layer of another instruction.
-    fn subject(&self, index: usize) -> NamedTensor {
+    pub(crate) fn subject(&self, index: usize) -> NamedTensor {
         let ddr = self.extents[index].iter().find(|extent| extent.space == Space::Ddr);
         let ddr = ddr.map(|extent| (extent.start..extent.end, extent.is_write));
         let [operands, results] = &self.tensors;
@@ -167,7 +174,7 @@ impl PicturedRun<'_> {
 
 /// Whether an instruction computes a layer.
 fn is_of_layer(inst: &NpuInst) -> bool {
-    matches!(inst, NpuInst::Conv(_) | NpuInst::DwConv(_) | NpuInst::Post(_))
+    matches!(inst, NpuInst::Conv(_) | NpuInst::DwConv(_) | NpuInst::Post(_) | NpuInst::Move(_))
 }
 
 fn place(extent: &Extent) -> String {

@@ -1,6 +1,6 @@
 //! Sums, products and tables of quantized tensors.
 
-use super::conv::{NO_WINDOW, OTHER_FACTORS, ZERO_OF_WEIGHTS};
+use super::conv::{NO_WINDOW, OTHER_FACTORS};
 use super::network::{FeatureSum, Layer, ProductSide, Requantization, Role, Weights};
 use super::read::{NO_AXIS, OTHER_AXES, Reader, extents, is_signed};
 use super::scale::{self, ByteQuantization};
@@ -119,10 +119,6 @@ impl Reader<'_> {
                 }
             }
         };
-        let bits = self.setting.machine.weight_bits;
-        if q_weights.zero != 0 && bits < 9 {
-            return Err(Refusal::of(value, ZERO_OF_WEIGHTS).with([bits as usize]));
-        }
         let (mut input, mut weights) = (input, weights);
         if let Weights::Elements(id) = &mut weights {
             // A line of elements is all bytes of a feature.

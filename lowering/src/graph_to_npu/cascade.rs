@@ -111,7 +111,7 @@ impl<'a> CascadeShape<'a> {
 
     /// Whether all weights of the layers fit into SRAM.
     pub fn has_room(&self) -> bool {
-        let weights = |shape: &LayerShape<'_>| shape.slice_bytes(shape.padded_kernels());
+        let weights = |shape: &LayerShape<'_>| shape.slice_bytes(&Tiling::default(), shape.padded_kernels());
         self.shapes.iter().map(weights).sum::<usize>() <= self.shapes[0].machine.sram_bytes as usize
     }
 
@@ -141,7 +141,8 @@ impl<'a> CascadeShape<'a> {
 
     /// The tilings of the last layer.
     fn last(&self) -> Vec<Tiling> {
-        let mut all = self.shapes[self.shapes.len() - 1].candidates();
+        let last = self.shapes.len() - 1;
+        let mut all = self.shapes[last].candidates(self.resident[last]);
         all.retain(|t| t.rows_outer && t.keeps_weights);
         if self.shapes.len() > 2 {
             // Candidates with equal rows follow each other, those of the most kernels first.

@@ -45,10 +45,11 @@ impl Reader<'_> {
         Ok(ByteQuantization { scale, zero: zero as i16, signed })
     }
 
-    /// The zero point of weights, the same for all kernels.
-    pub(super) fn weight_zero(&self, value: Value) -> Result<i64, Refusal> {
+    /// The zero point of weights, the same for all kernels, of a number of products each.
+    pub(super) fn weight_zero(&self, value: Value, products: usize) -> Result<i64, Refusal> {
         let (zero, bits) = (operands::common_zero_point(self.m, value)?, self.setting.machine.weight_bits);
-        let fits = zero == 0 || bits == 9;
+        // A tap of its own subtracts it from a sum without it.
+        let fits = zero == 0 || bits == 9 || products as i64 * 255 * 255 < MAX_SUM;
         fits.then_some(zero).ok_or(Refusal::of(value, ZERO_OF_WEIGHTS).with([bits as usize]))
     }
 
@@ -66,7 +67,7 @@ impl Reader<'_> {
         let (to_extents, axes) = self.ordered_extents(y, ChannelOrder::ChannelsFirst)?;
         let kernels = to_extents[2];
         let depthwise = group > 1 && group == channels && kernels == channels;
-        let w_zero = self.weight_zero(conv.w_zero_point(m))?;
+        let w_zero = self.weight_zero(conv.w_zero_point(m), weights.len() / kernels.max(1))?;
         // Instructions have fields of 16 bits for these.
         let [kernel, stride, dilation, pad] = window_of_image(&window, MAX_EXTENT)?;
         let input = self.bytes(conv.x_scale(m), conv.x_zero_point(m), is_signed(m, x))?;
@@ -198,7 +199,7 @@ impl Reader<'_> {
 /// The rule of convolutions without a window.
 pub(super) const NO_WINDOW: &str = "a window that its operands do not have";
 /// The rule of zero points that the weights of the machine have no bits for.
-pub(super) const ZERO_OF_WEIGHTS: &str = "a zero point of weights of {} bits";
+const ZERO_OF_WEIGHTS: &str = "a zero point of weights of {} bits, and sums that are too large without it";
 /// The rule of sums that a factor would not scale exactly.
 pub(super) const LARGE_SUMS: &str = "sums that may exceed 2^29";
 /// The rule of factors that the machine has no bits for.

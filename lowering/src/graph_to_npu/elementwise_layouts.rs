@@ -14,8 +14,8 @@ pub type Layout = ([usize; 2], BlockOrder);
 /// Returns the layout that a product of elements has by force, if it has one.
 type Forced<'a> = &'a dyn Fn(&Layer) -> Option<Layout>;
 
-/// The blocks of features whose layout is free: `8c`, `4c`, `2c`, `1c`, `4w4c`, `8w4c`, `8w8c`.
-const LAYOUTS: [[usize; 2]; 7] = [[1, 8], [1, 4], [1, 2], [1, 1], [4, 4], [8, 4], [8, 8]];
+/// The blocks of features whose layout is free: `8c`, `4c`, `2c`, `1c`, `4w4c`, `8w4c`, `8w8c`, `2w1c`, `4w1c`.
+const LAYOUTS: [[usize; 2]; 9] = [[1, 8], [1, 4], [1, 2], [1, 1], [4, 4], [8, 4], [8, 8], [2, 1], [4, 1]];
 
 /// Parses a layout: `8c`, `4w4c`, or `4w4c-by-columns`, in which channels are the inner loop of blocks.
 pub fn parse(text: &str) -> Option<Layout> {
@@ -146,8 +146,13 @@ impl Network {
         let shape = LayerShape::new(self, &self.layers[0], machine);
         let kernels = shape.padded_kernels();
         let most = machine.accumulators as usize / 2 / (shape.output.width * kernels);
-        let tiling =
-            Tiling { rows: most.clamp(1, shape.output.height), kernels, rows_outer: true, keeps_weights: true };
+        let tiling = Tiling {
+            rows: most.clamp(1, shape.output.height),
+            kernels,
+            rows_outer: true,
+            keeps_weights: true,
+            ..Tiling::default()
+        };
         layer_cost(&shape, &mut Prices::default(), tiling, Resident { input: false, output: false, sum: true }).alone
     }
 

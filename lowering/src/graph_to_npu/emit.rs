@@ -1,12 +1,15 @@
 //! Instructions of steps, in the order of slots: loads, the convolution of a step, the requantization and the stores of the step
 //! before.
 
+use super::moves::moves;
 use super::network::{FeatureId, FeatureInfo, Network, Weights, tile_of};
 use super::order::{self, Ordered};
 use super::residency::Residency;
 use super::shape::{LayerShape, PARAMETERS, TABLE};
-use super::steps::{SramRegion, Steps, TileStep, weight_bytes};
-use gradus_simulators::npu::{self, Conv, Feature, NpuInst, NpuMachine, Post, Residual, Transfer};
+use super::steps::{SramRegion, Steps, TileStep};
+use super::weight_layout::ZeroTap;
+use gradus_simulators::npu::{self, Conv, Feature, NpuInst, NpuMachine, Post, Residual, Transfer, Unit};
+use rustc_hash::FxHashMap;
 
 /// Emits the program.
 pub fn emit(net: &Network, residency: &Residency, steps: &Steps, machine: &NpuMachine) -> Vec<NpuInst> {
@@ -21,24 +24,19 @@ pub fn emit(net: &Network, residency: &Residency, steps: &Steps, machine: &NpuMa
     let mut stores: Vec<usize> = (0..steps.streams.len()).filter(|&i| steps.streams[i].store.is_some()).collect();
     stores.sort_by_key(|&i| steps.streams[i].uses.1);
     let (mut loads, mut stores) = (loads.into_iter().peekable(), stores.into_iter().peekable());
-    let mut pending: Option<(usize, NpuInst)> = None;
+    let mut pending: Option<NpuInst> = None;
     let mut next = steps.steps.iter().peekable();
     for slot in 0..steps.slots {
         while let Some((.., part)) = loads.next_if(|&(at, ..)| at == slot) {
             out.push(NpuInst::Load(part), machine);
         }
-        if let Some(step) = next.next_if(|step| step.slot == slot) {
-            let (conv, post) = (emitter.conv(step), emitter.post(step));
-            if let Some((_, post)) = pending.take_if(|(_, post)| order::reads_result(&conv, post, machine)) {
-                out.push(post, machine);
-            }
-            out.push(conv, machine);
-            if let Some((_, post)) = pending.replace((slot, post)) {
-                out.push(post, machine);
-            }
-        } else if let Some((_, post)) = pending.take() {
-            out.push(post, machine);
-        }
+        let step = next.next_if(|step| step.slot == slot);
+        let first = step.map_or(Vec::new(), |step| emitter.first(step));
+        let reads = |post: &mut NpuInst| first.iter().any(|inst| order::reads_result(inst, post, machine));
+        pending.take_if(reads).into_iter().for_each(|post| out.push(post, machine));
+        first.into_iter().for_each(|inst| out.push(inst, machine));
+        pending.take().into_iter().for_each(|post| out.push(post, machine));
+        pending = step.and_then(|step| emitter.post(step));
         while let Some(stream) = stores.next_if(|&i| steps.streams[i].uses.1 + 1 == slot).map(|i| &steps.streams[i]) {
             let Some(mut transfer) = stream.store else { continue };
             transfer.sram = stream.place as u32;
@@ -46,6 +44,23 @@ pub fn emit(net: &Network, residency: &Residency, steps: &Steps, machine: &NpuMa
         }
     }
     out.finish()
+}
+
+/// Returns the layer of each instruction of array, pipe and mover of a program, by unit, in order.
+pub fn layers_of_units(
+    net: &Network,
+    residency: &Residency,
+    steps: &Steps,
+    machine: &NpuMachine,
+) -> FxHashMap<Unit, Vec<usize>> {
+    let emitter = InstructionEmitter { net, residency, steps, machine };
+    let mut layers: FxHashMap<Unit, Vec<usize>> = FxHashMap::default();
+    for step in &steps.steps {
+        for unit in emitter.first(step).into_iter().chain(emitter.post(step)).filter_map(|inst| inst.unit()) {
+            layers.entry(unit).or_default().push(step.layer);
+        }
+    }
+    layers
 }
 
 struct InstructionEmitter<'a> {
@@ -78,15 +93,38 @@ impl InstructionEmitter<'_> {
         (step.slot % 2) as u32 * half
     }
 
-    fn conv(&self, step: &TileStep) -> NpuInst {
+    /// The instructions of a step before its requantization: the convolution and the taps for zero points, or moves.
+    fn first(&self, step: &TileStep) -> Vec<NpuInst> {
+        let tiling = &self.residency.tilings[step.layer].0;
+        let layer = &self.net.layers[step.layer];
+        let shape = LayerShape::new(self.net, layer, self.machine);
+        if tiling.moved {
+            let from = self.placed(layer.input, step.input, step.row, step.kernel);
+            let to = self.placed(layer.output, step.output, step.row, step.kernel);
+            let extents = [step.rows, shape.output.width, shape.copied_channels(step.kernel, step.kernels)];
+            return moves([from, to], extents).unwrap_or_default().into_iter().map(NpuInst::Move).collect();
+        }
+        let conv = self.conv(step);
+        let base = self.steps.streams[step.constants].place + shape.constant_bytes(tiling, step.constants_kernels);
+        let tap = |(i, tap): (usize, ZeroTap)| Conv {
+            weights: shape.tap_weights(base + i * shape.tap_bytes()),
+            signed_weights: tap.signed,
+            accumulate: true,
+            ..conv
+        };
+        let all = [conv].into_iter().chain(shape.zero_taps().enumerate().map(tap));
+        all.map(|conv| if layer.depthwise { NpuInst::DwConv(conv) } else { NpuInst::Conv(conv) }).collect()
+    }
+
+    fn conv(&self, step: &TileStep) -> Conv {
         let layer = &self.net.layers[step.layer];
         let shape = LayerShape::new(self.net, layer, self.machine);
         let constants = self.steps.streams[step.constants].place;
         let first = shape.input_rows(step.row, step.rows).0;
-        let group = (step.kernel - step.constants_kernel) / self.machine.kernels as usize;
+        let tiling = &self.residency.tilings[step.layer].0;
         let mut conv = Conv {
             feature: self.placed(layer.input, step.input, first, if layer.depthwise { step.kernel } else { 0 }),
-            weights: shape.constant_weights(constants, step.constants_kernels, group),
+            weights: shape.constant_weights(tiling, constants, step.constants_kernels),
             acc: self.accumulators(step),
             ..shape.convolution(step.row, step.rows, step.kernel, step.kernels)
         };
@@ -112,7 +150,7 @@ impl InstructionEmitter<'_> {
                 (conv.height, conv.width, conv.rows, conv.cols, conv.pad) = (1, 1, 1, 1, [0; 2]);
             }
         }
-        if layer.depthwise { NpuInst::DwConv(conv) } else { NpuInst::Conv(conv) }
+        conv
     }
 
     /// Kernels of one element, in blocks of `tile` contiguous bytes.
@@ -130,11 +168,15 @@ impl InstructionEmitter<'_> {
         Feature { base, row, col, ..placed }
     }
 
-    fn post(&self, step: &TileStep) -> NpuInst {
-        let layer = &self.net.layers[step.layer];
+    /// The requantization of a step, if it has one.
+    fn post(&self, step: &TileStep) -> Option<NpuInst> {
+        let (layer, tiling) = (&self.net.layers[step.layer], &self.residency.tilings[step.layer].0);
+        if tiling.moved {
+            return None;
+        }
         let shape = LayerShape::new(self.net, layer, self.machine);
         let constants = self.steps.streams[step.constants].place as u32;
-        let params = constants + weight_bytes(&shape, step.constants_kernels, self.machine) as u32;
+        let params = constants + shape.weight_bytes(tiling, step.constants_kernels) as u32;
         let is_elements = matches!(layer.weights, Weights::Elements(_));
         let offset = if is_elements { 0 } else { step.kernel - step.constants_kernel } as u32;
         let each = |len: usize, bytes: usize| if len > 1 { bytes as u32 } else { 0 };
@@ -162,7 +204,7 @@ impl InstructionEmitter<'_> {
             true => (1, 1, step.kernels),
             false => (step.rows, shape.output.width, shape.blocks_of_output(step.kernel, step.kernels)),
         };
-        NpuInst::Post(Post {
+        Some(NpuInst::Post(Post {
             acc: self.accumulators(step),
             rows: rows as u16,
             cols: cols as u16,
@@ -175,7 +217,7 @@ impl InstructionEmitter<'_> {
             table: (!layer.table.is_empty()).then_some(tables + offset * table_stride),
             table_stride,
             output: feature(layer.output, step.output),
-        })
+        }))
     }
 }
 

@@ -34,15 +34,21 @@ struct Price {
 }
 
 impl Price {
-    fn new(shape: &LayerShape<'_>, prices: &mut Prices, rows: usize, (kernel, kernels): (usize, usize)) -> Price {
-        let (bytes, row, machine) = (shape.slice_bytes(kernels), shape.output.row(), shape.machine);
+    fn new(
+        shape: &LayerShape<'_>,
+        tiling: &Tiling,
+        prices: &mut Prices,
+        rows: usize,
+        (kernel, kernels): (usize, usize),
+    ) -> Price {
+        let (bytes, row, machine) = (shape.slice_bytes(tiling, kernels), shape.output.row(), shape.machine);
         let part = row / shape.output.padded_channels() * shape.blocks_of_output(kernel, kernels);
         let part_cycles =
             if part == row { transfer(machine, rows * row, 1, 0) } else { transfer(machine, part, rows, row) };
         Price {
-            convolution: prices.convolution(shape, rows, kernels),
-            requantization: prices.requantization(shape, rows, kernels),
-            constants: (bytes, transfer(machine, bytes, 1, 0)),
+            convolution: prices.convolution(shape, tiling, rows, kernels),
+            requantization: prices.requantization(shape, tiling, rows, kernels),
+            constants: (bytes, if bytes > 0 { transfer(machine, bytes, 1, 0) } else { 0 }),
             output: [(rows * part, part_cycles), (rows * row, transfer(machine, rows * row, 1, 0))],
         }
     }
@@ -65,7 +71,7 @@ impl<'a> TiledLayer<'a> {
         rows.sort_unstable_by_key(|&rows| std::cmp::Reverse(rows));
         rows.dedup();
         rows.retain(|&rows| rows > 0);
-        let price = |rows: usize| (rows, ends.map(|slice| Price::new(shape, prices, rows, slice)));
+        let price = |rows: usize| (rows, ends.map(|slice| Price::new(shape, &tiling, prices, rows, slice)));
         let prices = rows.into_iter().map(price).collect();
         TiledLayer { shape, tiling, resident, slices, constants, prices }
     }
@@ -85,12 +91,14 @@ impl<'a> TiledLayer<'a> {
         }
         let mut input = 0;
         for slice in 0..self.slices.len() {
-            for (i, &tile) in tiles.iter().enumerate() {
-                // The only tile of rows stays.
-                if tiles.len() > 1 || slice == 0 {
+            for i in 0..tiles.len() {
+                let tile = tiles[if self.tiling.is_backwards(slice) { tiles.len() - 1 - i } else { i }];
+                // The only tile of rows stays, and the last one until the next pass begins with it.
+                let stays = |pass: usize| tiles.len() == 1 || self.tiling.serpentine && pass < self.slices.len();
+                if slice == 0 || i > 0 || !stays(slice) {
                     input = self.input(timeline, tile);
                 }
-                let kept = if tiles.len() > 1 { self.input_bytes(tile) } else { 0 };
+                let kept = if i + 1 < tiles.len() || !stays(slice + 1) { self.input_bytes(tile) } else { 0 };
                 let (sum, output) = self.outputs(timeline, tile, Some(slice));
                 let mut step = self.step(timeline, tile, slice, i + 1 == tiles.len());
                 step.ready = step.ready.max(input).max(sum.1);
@@ -105,10 +113,18 @@ impl<'a> TiledLayer<'a> {
     pub fn rows(&mut self, timeline: &mut Timeline<'_>, tile: Rows, is_last_tile: bool) {
         let input = self.input(timeline, tile);
         let (sum, output) = self.outputs(timeline, tile, None);
-        for slice in 0..self.slices.len() {
-            let mut step = self.step(timeline, tile, slice, is_last_tile);
+        let (pass, slices) = (tile.0 / self.tiling.rows, self.slices.len());
+        for i in 0..slices {
+            let slice = if self.tiling.is_backwards(pass) { slices - 1 - i } else { i };
+            if self.tiling.reloads_weights() && (!self.tiling.serpentine || i > 0) {
+                self.constants[slice] = None;
+            }
+            // The next tile begins with the last slice.
+            let stays = self.tiling.serpentine && i + 1 == slices;
+            let is_last = is_last_tile || self.tiling.reloads_weights() && !stays;
+            let mut step = self.step(timeline, tile, slice, is_last);
             step.ready = step.ready.max(input).max(sum.1);
-            if slice + 1 == self.slices.len() {
+            if i + 1 == slices {
                 step.releases += self.input_bytes(tile) + sum.0;
                 step.store = output.map(|(bytes, cycles)| (cycles, bytes));
             }
@@ -124,11 +140,10 @@ impl<'a> TiledLayer<'a> {
         slice: usize,
         is_last: bool,
     ) -> TimedStep {
-        let tiling = self.tiling;
         let price = *self.price(rows, slice);
         let (bytes, cycles) = price.constants;
-        let is_reloaded = tiling.rows_outer && !tiling.keeps_weights;
-        let ready = match self.constants[slice].filter(|_| !is_reloaded) {
+        let ready = match self.constants[slice] {
+            _ if bytes == 0 => 0,
             Some(ready) => ready,
             None => timeline.load(bytes, cycles),
         };
@@ -137,7 +152,7 @@ impl<'a> TiledLayer<'a> {
             ready,
             convolution: price.convolution,
             requantization: price.requantization,
-            releases: if is_last || is_reloaded { bytes } else { 0 },
+            releases: if is_last { bytes } else { 0 },
             store: None,
         }
     }

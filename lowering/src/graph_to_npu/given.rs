@@ -7,6 +7,7 @@ use super::network::{FeatureId, Layer, Network, ProductSide, Weights};
 use super::price::Prices;
 use super::residency::{Residency, lifetimes, may_reside, written_over};
 use super::shape::{ALIGNMENT, Cost, LayerShape, Resident, Tiling};
+use super::weight_mode::WeightMode;
 use crate::layers::LayerFigures;
 use gradus_ir::{Attr, Refusal};
 use gradus_machines::npu::{LayerTiles, Place};
@@ -26,10 +27,16 @@ pub fn tiles_of(net: &Network, residency: &Residency) -> Vec<LayerTiles> {
             _ => String::new(),
         };
         let operand = layer.operand.and_then(|side| ProductSide::ALL.iter().position(|known| *known == side));
-        let Tiling { rows, kernels, rows_outer, keeps_weights } = tiling;
-        LayerTiles { rows, kernels, rows_outer, keeps_weights, to, mode, operand }
+        with_tiling(LayerTiles { to, mode, operand, ..LayerTiles::default() }, &tiling)
     };
     (0..net.layers.len()).map(of_layer).collect()
+}
+
+/// Choices with the tiles of a layer, and the mode of its constant weights.
+fn with_tiling(tiles: LayerTiles, tiling: &Tiling) -> LayerTiles {
+    let &Tiling { rows, kernels, rows_outer, keeps_weights, serpentine, mode, moved } = tiling;
+    let mode = mode.map_or(tiles.mode, WeightMode::text);
+    LayerTiles { rows, kernels, rows_outer, keeps_weights, serpentine, moved, mode, ..tiles }
 }
 
 /// Returns figures of each layer by itself, given which features are in SRAM.
@@ -53,10 +60,9 @@ pub fn figures(
         let mut prices = Prices::default();
         let cycles = layer_cost(&shape, &mut prices, chosen, resident).alone;
         let others = shape.priced(resident, &mut prices).into_iter().filter(|(tiling, _)| *tiling != chosen);
-        let rejected = others.min_by_key(|(_, cost)| cost.alone).map(|(tiling, cost)| {
-            let Tiling { rows, kernels, rows_outer, keeps_weights } = tiling;
-            (to_attr(&LayerTiles { rows, kernels, rows_outer, keeps_weights, ..tiles[index].clone() }), cost.alone)
-        });
+        let rejected = others
+            .min_by_key(|(_, cost)| cost.alone)
+            .map(|(tiling, cost)| (to_attr(&with_tiling(tiles[index].clone(), &tiling)), cost.alone));
         LayerFigures { cycles, bound: shape.bound(resident).min(cycles), rejected }
     };
     net.layers.iter().enumerate().map(of_layer).collect()
@@ -75,8 +81,14 @@ pub fn residency_of(net: &Network, tiles: &[LayerTiles]) -> Result<Residency, (u
         if *known != place {
             return Err((index, "a place other than that of the other parts of its feature".into()));
         }
-        let &LayerTiles { rows, kernels, rows_outer, keeps_weights, .. } = tiles;
-        tilings.push((Tiling { rows, kernels, rows_outer, keeps_weights }, Cost::default()));
+        let &LayerTiles { rows, kernels, rows_outer, keeps_weights, serpentine, moved, .. } = tiles;
+        let is_constant = matches!(layer.weights, Weights::Constant(_)) && !tiles.mode.is_empty();
+        let mode = if is_constant { Some(&tiles.mode) } else { None };
+        let rule = "a mode that constant weights cannot have";
+        let parse = |text: &String| WeightMode::parse(text).ok_or((index, Refusal::from(rule)));
+        let mode = mode.map(parse).transpose()?;
+        let tiling = Tiling { rows, kernels, rows_outer, keeps_weights, serpentine, mode, moved };
+        tilings.push((tiling, Cost::default()));
     }
     Ok(Residency {
         places: places.into_iter().map(Option::flatten).collect(),
@@ -126,6 +138,7 @@ fn check_tiling(net: &Network, machine: &NpuMachine, residency: &Residency, inde
         let rule = "{} kernels of a tile, which is no multiple of {} of at most {}";
         return Err(Refusal::from(rule).with([tiling.kernels, group, shape.padded_kernels()]));
     }
+    check_form(&shape, &tiling)?;
     let sums = tiling.rows * shape.output.width * if is_elements { group } else { tiling.kernels };
     if sums > half {
         return Err(Refusal::from("a tile of {} sums, but {} accumulators for one").with([sums, half]));
@@ -139,6 +152,21 @@ fn check_tiling(net: &Network, machine: &NpuMachine, residency: &Residency, inde
     }
     if layers.start() < layers.end() && !(tiling.rows_outer && tiling.keeps_weights) {
         return Err("layers that take turns by tiles, but not by rows with all weights kept".into());
+    }
+    Ok(())
+}
+
+/// Checks the mode of constant weights, and the unit.
+fn check_form(shape: &LayerShape<'_>, tiling: &Tiling) -> Result<(), Refusal> {
+    if let Some(mode) = tiling.mode.filter(|mode| !mode.fits(shape.machine)) {
+        let rule = "a mode of {} kernels, which do not divide the {} of the array";
+        return Err(Refusal::from(rule).with([mode.kernels.into(), shape.machine.kernels as usize]));
+    }
+    if tiling.moved && shape.move_cycles(tiling.rows, tiling.kernels).is_none() {
+        return Err("the mover for a layer that does not copy slices".into());
+    }
+    if tiling.serpentine && (tiling.rows_outer && tiling.keeps_weights) {
+        return Err("loops back and forth, but nothing that is loaded again".into());
     }
     Ok(())
 }

@@ -94,11 +94,10 @@ impl Reader<'_> {
         let product = MatrixProduct { op: op.0, operands, offsets, quantizations: [a, b], extents, to };
         let machine = self.setting.machine;
         let lanes = [machine.kernels as usize, machine.positions as usize];
-        let zero_fits = |side: usize| machine.weight_bits == 9 || product.quantizations[side].zero == 0;
         let joins = self.joins_heads(y);
         let is_allowed = |&side: &usize| {
             let forced = self.side_of(product.op).is_none_or(|forced| forced == ProductSide::ALL[side]);
-            zero_fits(side) && (forced || joins) && (side == 1 || !joins)
+            (forced || joins) && (side == 1 || !joins)
         };
         let sides = [1, 0].into_iter().filter(is_allowed);
         let priced = sides.filter_map(|side| Some((product.steps(side, lanes)?, side))).min_by_key(|&(steps, _)| steps);
@@ -125,7 +124,7 @@ impl Reader<'_> {
         if !view.is_axis(last, CHANNELS, depth) || extents[2] != depth || extents[1] == 1 && last == 0 {
             return Err(self.blame(&[op.a(m)], Refusal::of(op.a(m), OTHER_ORDER)));
         }
-        let zero = self.weight_zero(op.b_zero_point(m))?;
+        let zero = self.weight_zero(op.b_zero_point(m), depth)?;
         let signed = matrix.dtype() == DType::I8;
         if !signed && matrix.dtype() != DType::U8 {
             return Err(Refusal::of(op.b(m), "elements other than bytes"));

@@ -1,5 +1,6 @@
 //! The network of a program: features and the layers that compute them, before any choice of tiles and places.
 
+use super::weight_mode::WeightMode;
 use gradus_ir::Op;
 use gradus_simulators::npu::Feature;
 
@@ -331,6 +332,8 @@ pub struct Network {
     pub constants: Vec<Vec<u8>>,
     /// Bytes of padding that folded operands would have in blocks of the array's depth.
     pub unfolded: usize,
+    /// The mode of constant weights by force.
+    pub weight_mode: Option<WeightMode>,
 }
 
 impl Network {

@@ -117,15 +117,15 @@ impl Placer<'_> {
     /// Adds a step to the timeline.
     fn time_step(&mut self, step: &TileStep, times: &mut SlotTimes<'_>) {
         let shape = LayerShape::new(self.net, &self.net.layers[step.layer], self.machine);
-        let prices = &mut self.prices[step.layer];
+        let (prices, tiling) = (&mut self.prices[step.layer], &self.residency.tilings[step.layer].0);
         let parts = [step.input, step.weights, step.sum, step.output];
         let stores = parts[3].stream().map(|s| &self.out.streams[s]).filter(|s| s.uses.1 == step.slot);
         let store = stores.and_then(|s| s.store).map(|t| (cost(self.machine, &NpuInst::Store(t)).cycles, 0));
         let used = parts.iter().filter_map(SramRegion::stream).chain([step.constants]);
         let timed = timeline::TimedStep {
             ready: used.map(|s| times.ready[s]).max().unwrap_or(0),
-            convolution: prices.convolution(&shape, step.rows, step.kernels),
-            requantization: prices.requantization(&shape, step.rows, step.kernels),
+            convolution: prices.convolution(&shape, tiling, step.rows, step.kernels),
+            requantization: prices.requantization(&shape, tiling, step.rows, step.kernels),
             releases: 0,
             store,
         };

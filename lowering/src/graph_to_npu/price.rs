@@ -4,7 +4,8 @@
 //! reads the same feature. Tiles of equal rows are priced once, in the middle of the layer.
 
 use super::network::Weights as LayerWeights;
-use super::shape::LayerShape;
+use super::shape::{LayerShape, Tiling};
+use super::weight_mode::WeightMode;
 use gradus_simulators::npu::{Conv, NpuInst, NpuMachine, Post, Residual, Transfer, Weights, cost};
 use rustc_hash::FxHashMap;
 
@@ -35,7 +36,7 @@ impl LayerShape<'_> {
             pad: [pad as u16, layer.pad[1] as u16],
             pad_value: layer.zeros[0],
             feature_zero: layer.zeros[0],
-            weight_zero: layer.zeros[1],
+            weight_zero: if self.machine.weight_bits < 9 { 0 } else { layer.zeros[1] },
             signed_feature: self.input.signed,
             signed_weights: layer.signed_weights,
             ..Conv::default()
@@ -67,32 +68,15 @@ impl LayerShape<'_> {
             _ => None,
         }
     }
-
-    /// The weights from block of kernels `block` on in a slice of `kernels` kernels at byte `base`.
-    pub fn constant_weights(&self, base: usize, kernels: usize, block: usize) -> Weights {
-        let (layer, machine) = (self.layer, self.machine);
-        let [lanes, depths] = [machine.kernels, if layer.depthwise { 1 } else { machine.depth }];
-        let bytes = lanes * depths;
-        let blocks = if layer.depthwise { 1 } else { layer.depth.div_ceil(depths as usize) } as u32;
-        let tap = kernels as u32 / lanes * blocks * bytes;
-        Weights {
-            base: base as u32 + block as u32 * blocks * bytes,
-            tile_w: 1,
-            tile_k: lanes as u16,
-            tile_d: depths as u16,
-            ky: layer.kernel[1] as u32 * tap,
-            kx: tap,
-            kernel: blocks * bytes,
-            depth: bytes,
-        }
-    }
 }
 
 /// The prices of the tiles of a layer.
 #[derive(Default)]
 pub struct Prices {
-    /// Cycles of the convolution of the first block of kernels and of each further one, by number of rows.
-    convolutions: FxHashMap<usize, [u64; 2]>,
+    /// Cycles of the convolution of the first block of kernels and of each further one, by number of rows and mode of weights.
+    convolutions: FxHashMap<(usize, Option<WeightMode>), [u64; 2]>,
+    /// Cycles of the mover, by rows and kernels.
+    moves: FxHashMap<[usize; 2], u64>,
     /// The same of the requantization.
     requantizations: FxHashMap<usize, [u64; 2]>,
 }
@@ -101,14 +85,18 @@ pub struct Prices {
 const BLOCKS: usize = 5;
 
 impl Prices {
-    /// Cycles of the array for a tile.
-    pub fn convolution(&mut self, shape: &LayerShape<'_>, rows: usize, kernels: usize) -> u64 {
+    /// Cycles of the array for a tile, or of the mover.
+    pub fn convolution(&mut self, shape: &LayerShape<'_>, tiling: &Tiling, rows: usize, kernels: usize) -> u64 {
         let lanes = shape.machine.kernels as usize;
+        if tiling.moved {
+            let cycles = || shape.move_cycles(rows, kernels).unwrap_or(u64::from(u32::MAX));
+            return *self.moves.entry([rows, kernels]).or_insert_with(cycles);
+        }
         if let LayerWeights::Elements(_) = shape.layer.weights {
             let elements = (rows * shape.output.row()).div_ceil(lanes) as u64;
-            return elements + u64::from(shape.machine.start);
+            return (elements + u64::from(shape.machine.start)) * (1 + shape.zero_taps().len() as u64);
         }
-        let prices = self.convolutions.entry(rows).or_insert_with(|| {
+        let prices = self.convolutions.entry((rows, tiling.mode)).or_insert_with(|| {
             line(|blocks| {
                 // A tile between the first and the last one.
                 let row = if shape.output.height > rows { rows.min(shape.output.height - rows) } else { 0 };
@@ -119,17 +107,21 @@ impl Prices {
                 if shape.layer.folded > 0 {
                     conv.feature.col = shape.layer.folded as u32;
                 }
-                conv.weights = shape.matrix(0, 0).unwrap_or_else(|| shape.constant_weights(0, kernels, 0));
-                let inst = if shape.layer.depthwise { NpuInst::DwConv(conv) } else { NpuInst::Conv(conv) };
-                cost(shape.machine, &inst).cycles
+                conv.weights = shape.matrix(0, 0).unwrap_or_else(|| shape.constant_weights(tiling, 0, kernels));
+                let taps = shape.zero_taps().map(|_| Conv { weights: shape.tap_weights(0), ..conv });
+                let inst = |conv| if shape.layer.depthwise { NpuInst::DwConv(conv) } else { NpuInst::Conv(conv) };
+                taps.chain([conv]).map(|conv| cost(shape.machine, &inst(conv)).cycles).sum()
             })
         });
         prices[0] + (kernels / lanes).saturating_sub(1) as u64 * prices[1]
     }
 
     /// Cycles of the pipe for a tile.
-    pub fn requantization(&mut self, shape: &LayerShape<'_>, rows: usize, kernels: usize) -> u64 {
+    pub fn requantization(&mut self, shape: &LayerShape<'_>, tiling: &Tiling, rows: usize, kernels: usize) -> u64 {
         let lanes = shape.machine.kernels as usize;
+        if tiling.moved {
+            return 0;
+        }
         let prices = self.requantizations.entry(rows).or_insert_with(|| {
             line(|blocks| {
                 let output = shape.output.placed(0, 0);

@@ -35,20 +35,17 @@ impl CompiledNetwork {
 
     /// Returns the cycles of the array for rows that are computed for more than one turn of the next layer.
     pub fn repeated(&self, net: &Network, machine: &NpuMachine) -> u64 {
-        // The products, and rows by kernels, of each layer.
-        let mut computed = vec![(0, 0); net.layers.len()];
-        let products = self.instructions.iter().filter_map(NpuInst::products);
-        for (step, products) in self.steps.steps.iter().zip(products) {
-            let (macs, rows) = &mut computed[step.layer];
-            *macs += products.macs;
-            *rows += (step.rows * step.kernels) as u64;
+        let mut computed = vec![0; net.layers.len()];
+        for step in &self.steps.steps {
+            computed[step.layer] += step.rows * step.kernels;
         }
-        let of_layer = |(index, (macs, rows)): (usize, (u64, u64))| {
+        let of_layer = |(index, computed): (usize, usize)| {
             let layer = &net.layers[index];
             let shape = LayerShape::new(net, layer, machine);
-            let again = rows.saturating_sub((shape.output.height * shape.padded_kernels()) as u64);
-            let lanes = machine.macs() / if layer.depthwise { u64::from(machine.depth) } else { 1 };
-            (macs as u128 * u128::from(again) / u128::from(rows.max(1))) as u64 / lanes
+            let again = computed.saturating_sub(shape.output.height * shape.padded_kernels()) as u64;
+            // Of a depthwise convolution, each product takes the place of a whole depth.
+            let depth = (shape.depth_blocks() * machine.depth as usize) as u64;
+            again * (shape.output.width * layer.taps()) as u64 * depth / machine.macs()
         };
         let is_passed = |(index, _): &(usize, _)| self.residency.cascaded[*index];
         computed.into_iter().enumerate().filter(is_passed).map(of_layer).sum()
@@ -99,6 +96,7 @@ pub fn compile(net: &Network, machine: &NpuMachine) -> Result<CompiledNetwork, R
             break;
         }
     }
+    found.back_and_forth()?;
     let FastestProgram { best, failure, .. } = found;
     let (_, program) = best.ok_or(failure.unwrap_or("no program".into()))?;
     Ok(program)
@@ -138,6 +136,27 @@ impl FastestProgram<'_> {
                 let planned = planned.clone();
                 self.best = Some((cycles, CompiledNetwork { instructions, residency, planned, steps }));
             }
+        }
+        Ok(())
+    }
+}
+
+impl FastestProgram<'_> {
+    /// Tries the fastest program with loops back and forth where each tile of rows loads the weights again. Less is loaded, but later.
+    fn back_and_forth(&mut self) -> Result<(), Refusal> {
+        let Some((least, known)) = &self.best else { return Ok(()) };
+        let mut residency = known.residency.clone();
+        residency.tilings.iter_mut().for_each(|(tiling, _)| tiling.serpentine |= tiling.reloads_weights());
+        if residency == known.residency {
+            return Ok(());
+        }
+        let Ok(program) = compile_by(self.net, self.machine, known.planned.clone(), residency, None) else {
+            return Ok(());
+        };
+        let simulator = Simulator::new(self.machine.clone());
+        let cycles = simulator.time(&program.instructions).map_err(|_| "a program that the simulator refuses")?.cycles;
+        if cycles < *least {
+            self.best = Some((cycles, program));
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 
 use super::network::{FeatureId, Network, Role, RowPadding};
 use super::price::Prices;
-use super::shape::LayerShape;
+use super::shape::{LayerShape, Tiling};
 use gradus_simulators::npu::NpuMachine;
 
 /// Padding is chosen if it saves a part in this number of the array's cycles.
@@ -72,7 +72,7 @@ impl Network {
             let rows = (machine.accumulators / 2 / machine.kernels) as usize / width;
             let rows = rows.clamp(1, height);
             let tiles = height.div_ceil(rows) as u64;
-            tiles * Prices::default().convolution(&shape, rows, shape.padded_kernels())
+            tiles * Prices::default().convolution(&shape, &Tiling::default(), rows, shape.padded_kernels())
         });
         cycles.sum()
     }

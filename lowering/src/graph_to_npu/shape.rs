@@ -1,6 +1,7 @@
 //! Layers with the extents that their tiles depend on, tiles, and costs, as data.
 
 use super::network::{FeatureInfo, Layer, Network, Weights, tile_of};
+use super::weight_mode::WeightMode;
 use gradus_simulators::npu::NpuMachine;
 
 /// Alignment of buffers in SRAM, a word.
@@ -13,7 +14,7 @@ pub const PARAMETERS: usize = 12;
 pub const TABLE: usize = 256;
 
 /// The tiles of a layer.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Tiling {
     /// Rows of the output of a tile.
     pub rows: usize,
@@ -24,6 +25,24 @@ pub struct Tiling {
     pub rows_outer: bool,
     /// Whether all weights of the layer are in SRAM at once.
     pub keeps_weights: bool,
+    /// Whether every other pass of the inner loop is backwards, so that its first tile or slice is the one that is in SRAM already.
+    pub serpentine: bool,
+    /// The mode of constant weights, `None` for that of the multipliers.
+    pub mode: Option<WeightMode>,
+    /// Whether the mover copies slices instead of array and pipe.
+    pub moved: bool,
+}
+
+impl Tiling {
+    /// Whether each tile of rows loads the weights again.
+    pub fn reloads_weights(&self) -> bool {
+        self.rows_outer && !self.keeps_weights
+    }
+
+    /// Whether pass `pass` of the inner loop is backwards.
+    pub fn is_backwards(&self, pass: usize) -> bool {
+        self.serpentine && !pass.is_multiple_of(2)
+    }
 }
 
 /// Which features of a layer are in SRAM for their lifetime; others are streamed from and to DDR in tiles.
@@ -98,6 +117,8 @@ pub struct LayerShape<'a> {
     pub weights: Option<&'a FeatureInfo>,
     /// The other operand of the sum.
     pub sum: Option<&'a FeatureInfo>,
+    /// The network.
+    pub net: &'a Network,
     /// The machine.
     pub machine: &'a NpuMachine,
 }
@@ -108,7 +129,7 @@ impl<'a> LayerShape<'a> {
         let [input, output] = [layer.input, layer.output].map(|id| &net.features[id]);
         let weights = layer.weights.feature().map(|id| &net.features[id]);
         let sum = layer.sum.map(|sum| &net.features[sum.feature]);
-        LayerShape { layer, input, output, weights, sum, machine }
+        LayerShape { layer, input, output, weights, sum, net, machine }
     }
 
     /// Kernels padded to whole groups of the array and whole blocks of the output.
@@ -135,16 +156,14 @@ impl<'a> LayerShape<'a> {
     }
 
     /// Bytes of the constants of a slice of kernels: weights, parameters, tables.
-    pub fn slice_bytes(&self, kernels: usize) -> usize {
+    pub fn slice_bytes(&self, tiling: &Tiling, kernels: usize) -> usize {
+        if tiling.moved {
+            return 0;
+        }
         let layer = self.layer;
-        let weights = match layer.weights {
-            Weights::Constant(_) if layer.depthwise => kernels * layer.taps(),
-            Weights::Constant(_) => kernels * layer.taps() * self.depth_blocks() * self.machine.depth as usize,
-            _ => 0,
-        };
         let each = |len: usize, bytes: usize| if len > 1 { kernels * bytes } else { len * bytes };
         let tables = each(layer.table.len() / TABLE, TABLE);
-        (weights.next_multiple_of(PARAMETERS_ALIGNMENT) + each(layer.requantization.len(), PARAMETERS) + tables)
+        (self.weight_bytes(tiling, kernels) + each(layer.requantization.len(), PARAMETERS) + tables)
             .next_multiple_of(ALIGNMENT)
     }
 
@@ -159,14 +178,14 @@ impl<'a> LayerShape<'a> {
     }
 
     /// The largest number of rows of the input that a tile reads.
-    fn max_input_rows(&self, rows: usize) -> usize {
+    pub fn max_input_rows(&self, rows: usize) -> usize {
         let layer = self.layer;
         ((rows - 1) * layer.stride[0] + (layer.kernel[0] - 1) * layer.dilation[0] + 1).min(self.input.height)
     }
 
     /// Bytes of SRAM of a tiling besides resident features: double buffers of all that is loaded and stored.
     pub fn bytes(&self, tiling: &Tiling, resident: Resident) -> usize {
-        let slice = self.slice_bytes(tiling.kernels);
+        let slice = self.slice_bytes(tiling, tiling.kernels);
         let mut bytes =
             if tiling.keeps_weights { self.padded_kernels().div_ceil(tiling.kernels) * slice } else { 2 * slice };
         if !resident.input {

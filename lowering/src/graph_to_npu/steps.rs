@@ -6,7 +6,7 @@
 use super::cascade::{Rows, interleaved, layers_in_turn, parts, turns};
 use super::network::{BlockOrder, FeatureId, Network, Role, Weights, tile_of};
 use super::residency::Residency;
-use super::shape::{ALIGNMENT, LayerShape, PARAMETERS_ALIGNMENT};
+use super::shape::{ALIGNMENT, LayerShape};
 use gradus_simulators::npu::{Feature, NpuMachine, Transfer};
 use std::ops::{Range, RangeInclusive};
 
@@ -187,8 +187,9 @@ impl<'a> StepBuilder<'a> {
         for index in 0..self.net.layers.len() {
             let shape = LayerShape::new(self.net, &self.net.layers[index], self.machine);
             let mut of_layer = Vec::new();
-            for (kernel, kernels) in shape.slices(self.residency.tilings[index].0.kernels) {
-                let bytes = shape.slice_bytes(kernels);
+            let tiling = self.residency.tilings[index].0;
+            for (kernel, kernels) in shape.slices(tiling.kernels) {
+                let bytes = shape.slice_bytes(&tiling, kernels);
                 of_layer.push(Slice { kernel, kernels, at: self.out.ddr_bytes, bytes });
                 self.out.ddr_bytes += bytes;
             }
@@ -237,10 +238,16 @@ impl<'a> StepBuilder<'a> {
         if let Weights::Elements(_) = layer.weights {
             return rows.flat_map(|r| self.chunks(&shape, r.1).into_iter().map(move |k| (r, 0, k))).collect();
         }
-        match tiling.rows_outer {
-            true => rows.flat_map(|r| of_layer.clone().map(move |(s, k)| (r, s, k))).collect(),
-            false => of_layer.flat_map(|(s, k)| rows.clone().map(move |r| (r, s, k))).collect(),
-        }
+        let (rows, of_layer): (Vec<_>, Vec<_>) = (rows.collect(), of_layer.collect());
+        let (outer, inner) =
+            if tiling.rows_outer { (rows.len(), of_layer.len()) } else { (of_layer.len(), rows.len()) };
+        let tile = |pass: usize, i: usize| {
+            let i = if tiling.is_backwards(pass) { inner - 1 - i } else { i };
+            let (row, slice) = if tiling.rows_outer { (pass, i) } else { (i, pass) };
+            let (slice, kernels) = of_layer[slice];
+            (rows[row], slice, kernels)
+        };
+        (0..outer).flat_map(|pass| (0..inner).map(move |i| (pass, i))).map(|(pass, i)| tile(pass, i)).collect()
     }
 
     /// The steps of layers that take turns, or of one.
@@ -339,8 +346,10 @@ impl<'a> StepBuilder<'a> {
             };
         }
         used.constants.resize(self.slices[index].len(), None);
-        if tiling.rows_outer && !tiling.keeps_weights {
-            used.constants.fill(None);
+        if tiling.reloads_weights() {
+            // Those of the step before are in SRAM.
+            let is_other = |i: usize| !tiling.serpentine || i != slice;
+            (0..used.constants.len()).filter(|&i| is_other(i)).for_each(|i| used.constants[i] = None);
         }
         let constants = match used.constants[slice] {
             Some(known) => known,
@@ -394,7 +403,7 @@ impl<'a> StepBuilder<'a> {
         let Slice { kernel, kernels, at, bytes } = self.slices[layer][slice];
         let load = Transfer { ddr: at as u32, run: bytes as u32, counts: [1; 3], ..Transfer::default() };
         let holds = Held::Constants { layer, kernels: kernel..kernel + kernels };
-        self.out.stream(Stream { load: Some(load), ..Stream::of(bytes, holds) })
+        self.out.stream(Stream { load: (bytes > 0).then_some(load), ..Stream::of(bytes, holds) })
     }
 
     /// Appends the stream of a tile of a feature in DDR.
@@ -502,15 +511,5 @@ impl Steps {
     /// Returns the earliest slot of a convolution that uses a part.
     pub fn ready(&self, part: SramRegion) -> usize {
         part.stream().map_or(0, |stream| self.streams[stream].ready)
-    }
-}
-
-/// The bytes before the parameters of a slice.
-pub fn weight_bytes(shape: &LayerShape<'_>, kernels: usize, machine: &NpuMachine) -> usize {
-    let layer = shape.layer;
-    let depth = if layer.depthwise { 1 } else { layer.depth.next_multiple_of(machine.depth as usize) };
-    match layer.weights {
-        Weights::Constant(_) => (kernels * layer.taps() * depth).next_multiple_of(PARAMETERS_ALIGNMENT),
-        _ => 0,
     }
 }

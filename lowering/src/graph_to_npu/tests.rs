@@ -5,6 +5,7 @@ mod layers;
 mod machines;
 mod matrices;
 mod multiplies;
+mod variants;
 
 use super::given::{residency_of, tiles_of};
 use super::network::{
@@ -14,6 +15,7 @@ use super::program::{CompiledNetwork, compile, compile_by};
 use super::scale::round_shift;
 use super::schedule_ops::{ScheduleOps, write};
 use super::steps::Steps;
+use super::weight_mode::MODES;
 use gradus_ir::{Builder, Loc, Module};
 use gradus_simulators::npu::{Ddr, NpuInst, NpuMachine, Simulator, Statistics};
 
@@ -403,7 +405,9 @@ fn random_networks_are_exact_and_free_of_hazards() {
     let mut compiled = 0;
     for seed in 1..=count {
         let mut r = Random::new(seed);
-        let (net, machine) = (network(&mut r), machine(&mut r));
+        let (mut net, mut machine) = (network(&mut r), machine(&mut r));
+        machine.weight_bits = [8, 9][seed as usize % 2];
+        net.weight_mode = r.choose(&MODES).filter(|_| seed % 4 == 0);
         let net = in_blocks_of(net, machine.depth);
         // Small memories may be too small for a layer, but not the default one.
         match compile(&net, &machine) {

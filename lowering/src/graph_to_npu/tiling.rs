@@ -7,10 +7,11 @@ use super::shape::{Cost, LayerShape, Resident, Tiling, Weighing};
 
 impl LayerShape<'_> {
     /// The tilings that fit into half of the accumulators.
-    pub fn candidates(&self) -> Vec<Tiling> {
+    pub fn candidates(&self, resident: Resident) -> Vec<Tiling> {
         let (width, padded, group) = (self.output.width, self.padded_kernels(), self.group());
         let half = self.machine.accumulators as usize / 2;
         let is_elements = matches!(self.layer.weights, Weights::Elements(_));
+        let (modes, can_move) = (self.modes(), self.is_copy());
         let mut all = Vec::new();
         for rows in 1..=self.output.height {
             // Equal tiles: only the smallest number of rows with as many tiles.
@@ -29,13 +30,27 @@ impl LayerShape<'_> {
                     // Two slices take the same bytes if they stay.
                     let loops = [(true, true), (false, false), (true, false)];
                     for &(rows_outer, keeps_weights) in &loops[..if slices > 2 { 3 } else { 2 }] {
-                        all.push(Tiling { rows, kernels, rows_outer, keeps_weights });
+                        let tiling = Tiling { rows, kernels, rows_outer, keeps_weights, ..Tiling::default() };
+                        all.extend(
+                            modes.iter().flat_map(|&mode| self.variants(Tiling { mode, ..tiling }, resident, can_move)),
+                        );
                     }
                 }
                 slices = next_slices(slices, most_slices);
             }
         }
         all
+    }
+
+    /// A tiling, whose inner loop goes back and forth if each slice loads rows again, and that of the mover, if it `can_move` bytes.
+    fn variants(&self, tiling: Tiling, resident: Resident, can_move: bool) -> impl Iterator<Item = Tiling> {
+        let tiles = self.output.height.div_ceil(tiling.rows);
+        let slices = self.padded_kernels().div_ceil(tiling.kernels);
+        let serpentine = !tiling.rows_outer && !resident.input && tiles > 1 && slices > 1;
+        let can_move = can_move && tiling.keeps_weights && tiling.mode.is_none();
+        [Some(Tiling { serpentine, ..tiling }), can_move.then_some(Tiling { moved: true, ..tiling })]
+            .into_iter()
+            .flatten()
     }
 
     /// The tilings by which a layer passes up to `most` rows at once to the next one, all weights in SRAM: rows by as few convolutions as
@@ -49,11 +64,18 @@ impl LayerShape<'_> {
         while slices <= padded / group {
             let kernels = padded.div_ceil(slices).next_multiple_of(group);
             if fits(rows, kernels) {
-                all.push(Tiling { rows, kernels, rows_outer: true, keeps_weights: true });
+                all.push(Tiling { rows, kernels, rows_outer: true, keeps_weights: true, ..Tiling::default() });
             }
             slices = next_slices(slices, padded / group);
         }
         all
+    }
+
+    /// Cycles of the array for a number of rows, without waits for banks.
+    pub fn array_cycles(&self, rows: usize) -> usize {
+        let positions = (rows * self.output.width).div_ceil(self.machine.positions as usize);
+        let blocks = self.padded_kernels().div_ceil(self.machine.kernels as usize);
+        positions * self.layer.taps() * self.depth_blocks() * blocks
     }
 
     /// Cycles that a tiling takes at least.
@@ -65,33 +87,34 @@ impl LayerShape<'_> {
     /// Cycles that a tiling takes at least for a number of rows in some tiles.
     pub fn least_of(&self, tiling: &Tiling, resident: Resident, rows: usize, tiles: usize) -> u64 {
         let machine = self.machine;
-        let positions = (rows * self.output.width).div_ceil(machine.positions as usize);
-        let blocks = self.layer.taps() * self.depth_blocks() * self.padded_kernels().div_ceil(machine.kernels as usize);
         let slices = self.padded_kernels().div_ceil(tiling.kernels);
-        let again = if tiling.rows_outer && !tiling.keeps_weights { tiles } else { 1 };
-        let mut bytes = self.slice_bytes(tiling.kernels) * (slices - 1) * again;
+        let again = if tiling.reloads_weights() { tiles } else { 1 };
+        let mut bytes = self.slice_bytes(tiling, tiling.kernels) * (slices - 1) * again;
         if !resident.input {
             let again = if tiling.rows_outer || tiles == 1 { 1 } else { slices };
-            bytes += (self.input.height - self.layer.kernel[0].min(self.input.height)) * self.input.row() * again;
+            let kept = if tiling.serpentine { self.max_input_rows(tiling.rows) } else { 0 };
+            let rows = self.input.height - (self.layer.kernel[0].max(kept)).min(self.input.height);
+            bytes += rows * self.input.row() * again;
         }
         let steps = (tiles * slices) as u64;
         let array = match self.layer.weights {
             Weights::Elements(_) => 0,
-            _ => (positions * blocks) as u64,
+            _ if tiling.moved => 0,
+            _ => self.array_cycles(rows) as u64,
         };
         (array + steps * u64::from(machine.start)).max(bytes as u64 * 4 / u64::from(machine.ddr_rate))
     }
 
     /// Cycles that any tiling takes at least.
     pub fn bound(&self, resident: Resident) -> u64 {
-        self.candidates().iter().map(|tiling| self.least(tiling, resident)).min().unwrap_or(0)
+        self.candidates(resident).iter().map(|tiling| self.least(tiling, resident)).min().unwrap_or(0)
     }
 
     /// The tilings with their costs, without those that need more bytes than another one and cannot be better by a part in 64.
     pub fn priced(&self, resident: Resident, prices: &mut Prices) -> Vec<(Tiling, Cost)> {
         let is_legal = |t: &Tiling| t.rows_outer || !matches!(self.layer.weights, Weights::Elements(_));
         let mut all: Vec<(u64, usize, Tiling)> = Vec::new();
-        for tiling in self.candidates().into_iter().filter(is_legal) {
+        for tiling in self.candidates(resident).into_iter().filter(is_legal) {
             all.push((self.least(&tiling, resident), self.bytes(&tiling, resident), tiling));
         }
         all.sort_by_key(|&(least, bytes, _)| (least, bytes));

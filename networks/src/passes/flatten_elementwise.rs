@@ -36,7 +36,8 @@ these shapes already stay.
 
 # Refuses
 
-Extents that are not known, or larger than 32768 in each shape that an operand could have.
+Extents that are not known, or larger than 32768 in each shape that an operand could have. Elements that no two extents of at most 32768
+have as their product are two matrices: whole rows of 64 elements, and the rest.
 
 # Cost
 
@@ -103,6 +104,8 @@ struct FlatShapes {
     operands: [OperandShape; 2],
     /// Extents of the result before.
     whole: Vec<i64>,
+    /// Number of elements after those of the matrices, which are a row of their own.
+    rest: i64,
 }
 
 impl FlatShapes {
@@ -132,9 +135,11 @@ impl FlatShapes {
             true => [whole.clone().into(), beside_image(&shapes[second], &whole)],
             false => other_shape(&extents, &varies[second], &whole).ok_or("extents larger than 32768")?,
         };
+        let count: i64 = whole.iter().product();
+        let rest = count - all.flat.iter().product::<i64>();
         operands[first].flat = all.flat;
         operands[second] = other;
-        Ok(Some(FlatShapes { operands, whole }))
+        Ok(Some(FlatShapes { operands, whole, rest }))
     }
 
     /// Emits the op with these shapes.
@@ -148,12 +153,45 @@ impl FlatShapes {
                 let list = e.list(extents);
                 operands[at] = e.op(ExpandOp::INFO, operands[at], &[Some(list)], &[]);
             }
-            operands[at] = e.reshape(operands[at], 0, flat)?;
+            let is_divided = self.rest > 0 && flat.len() > 1;
+            let line = [self.whole.iter().product()];
+            operands[at] = e.reshape(operands[at], 0, if is_divided { &line } else { flat })?;
         }
-        let more: Vec<Option<Value>> = operands[1..].iter().copied().map(Some).collect();
-        let result = e.op(info, operands[0], &more, &[]);
+        let result = if self.rest > 0 { self.emit_parts(e, info, &operands)? } else { emit_op(e, info, &operands) };
         Ok(vec![e.reshape(result, 0, &self.whole)?])
     }
+
+    /// Emits the op on whole rows, and on the elements after them. Operands are lines, or rows of equal elements.
+    fn emit_parts(&self, e: &mut TensorEmitter<'_>, info: &OpInfo, operands: &[Value]) -> Result<Value, Refusal> {
+        let count: i64 = self.whole.iter().product();
+        let mut parts = Vec::new();
+        for (first, end) in [(0, count - self.rest), (count - self.rest, count)] {
+            let row = if first == 0 { ROW } else { self.rest };
+            let mut operands = operands.to_vec();
+            for at in TENSORS {
+                let is_line = e.shape(operands[at]) == Some(&[count][..]);
+                let length = if is_line { [first, end] } else { [0, row] };
+                operands[at] = e.slice(operands[at], 0, length[0], length[1]);
+                if is_line {
+                    operands[at] = e.reshape(operands[at], 0, &[(end - first) / row, row])?;
+                }
+            }
+            let result = emit_op(e, info, &operands);
+            parts.push(e.reshape(result, 0, &[end - first])?);
+        }
+        Ok(e.concat(&parts, 0))
+    }
+}
+
+fn emit_op(e: &mut TensorEmitter<'_>, info: &OpInfo, operands: &[Value]) -> Value {
+    let more: Vec<Option<Value>> = operands[1..].iter().copied().map(Some).collect();
+    e.op(info, operands[0], &more, &[])
+}
+
+/// Divides a number of elements into rows: of 64 elements or a few more, or of 64, with a rest of fewer.
+fn divided(count: i64) -> Option<[i64; 2]> {
+    let rows = |row: i64| (count % row == 0 && count / row <= MAX_EXTENT).then_some([count / row, row]);
+    (ROW..=MAX_EXTENT).find_map(rows).or_else(|| Some([count / ROW, ROW]).filter(|rows| rows[0] <= MAX_EXTENT))
 }
 
 /// Whether extents are those of one image.
@@ -204,7 +242,9 @@ fn other_shape(extents: &[i64], varies: &[bool], whole: &[i64]) -> Option<[Opera
         _ => {
             let split = |at: usize| Some([count(&extents[..at])?, count(&extents[at..])?]);
             let splits = || (0..=extents.len()).rev().filter_map(split);
-            let [rows, row] = splits().find(|split| split[1] >= ROW).or_else(|| splits().next_back())?;
+            let by_axes = splits().find(|split| split[1] >= ROW).or_else(|| splits().next_back());
+            let by_number = || divided(extents.iter().product()).filter(|_| changes == 0);
+            let [rows, row] = by_axes.or_else(by_number)?;
             let matrix = OperandShape::from(vec![rows, row]);
             let other = match varies.first() {
                 Some(true) if changes == 0 => matrix.clone(),

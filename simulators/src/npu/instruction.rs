@@ -141,7 +141,7 @@ impl NpuInst {
     }
 
     /// Returns the products of the array.
-    pub fn products(&self) -> Option<ArrayProducts> {
+    pub(super) fn products(&self) -> Option<ArrayProducts> {
         self.of_unit(|inst| inst.products()).flatten()
     }
 }
