@@ -81,6 +81,7 @@ fn ops_data_and_bytes_are_the_same_program() {
             operands: &[3, 100],
             results: &[200],
             bubbles: 0,
+            repeated: 0,
         };
         let block = m.body();
         let op = new.build(&mut Builder::at_end(&mut m, block), Loc::UNKNOWN);

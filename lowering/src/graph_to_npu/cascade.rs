@@ -6,7 +6,7 @@
 use super::estimate::TiledLayer;
 use super::network::{FeatureId, Layer, Network, Role, Weights};
 use super::price::Prices;
-use super::shape::{Cost, LayerShape, Resident, Tiling};
+use super::shape::{Cost, LayerShape, Resident, Rows, Tiling, parts};
 use super::tiling::add;
 use super::timeline::Timeline;
 use gradus_simulators::npu::NpuMachine;
@@ -19,9 +19,6 @@ const WIDEST: usize = 2;
 
 /// The tilings of layers that take turns, and their cost together.
 pub type Cascade = (Vec<Tiling>, Cost);
-
-/// Rows: the first one, and their number.
-pub type Rows = (usize, usize);
 
 /// Returns the layers that take turns with a layer, itself among them, given whether each one is followed by the next.
 pub fn layers_in_turn(cascaded: &[bool], index: usize) -> RangeInclusive<usize> {
@@ -82,11 +79,6 @@ fn turns_of(shapes: &[LayerShape<'_>], rows: usize) -> Vec<Vec<Rows>> {
     }
     all.reverse();
     all
-}
-
-/// Divides rows into parts of a number of rows.
-pub fn parts((first, all): Rows, rows: usize) -> Vec<Rows> {
-    (0..all).step_by(rows.max(1)).map(|row| (first + row, rows.min(all - row))).collect()
 }
 
 /// The layers of a cascade with the features that are in SRAM.

@@ -1,9 +1,8 @@
 //! The estimated cycles of a layer: the timeline of its tiles.
 
-use super::cascade::{Rows, parts};
 use super::network::{FeatureInfo, Weights};
 use super::price::{Prices, transfer};
-use super::shape::{Cost, LayerShape, Resident, Tiling};
+use super::shape::{Cost, LayerShape, Resident, Rows, Tiling, parts};
 use super::timeline::{TimedStep, Timeline};
 
 /// A layer whose tiles are added to a timeline.

@@ -3,11 +3,11 @@
 //! Given steps of a layer are its tiles in any order; layers that take turns may do so in any way in which the second one reads tiles that
 //! are complete. Slots, places and loads are free, as long as buffers that are live at once share no bytes.
 
-use super::cascade::{Rows, layers_in_turn};
+use super::cascade::layers_in_turn;
 use super::network::{FeatureId, Network, Weights, tile_of};
 use super::residency::Residency;
 use super::schedule_ops::{BufferEntry, Entry, ScheduleOps, StepEntry};
-use super::shape::{ALIGNMENT, LayerShape};
+use super::shape::{ALIGNMENT, LayerShape, Rows};
 use super::steps::{Held, Key, SramRegion, StepBuilder, Steps, Stream, Tile, TileStep};
 use gradus_ir::{Op, Refusal};
 use gradus_simulators::npu::NpuMachine;

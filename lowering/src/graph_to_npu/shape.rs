@@ -45,6 +45,14 @@ impl Tiling {
     }
 }
 
+/// Rows: the first one, and their number.
+pub type Rows = (usize, usize);
+
+/// Divides rows into parts of a number of rows.
+pub fn parts((first, all): Rows, rows: usize) -> Vec<Rows> {
+    (0..all).step_by(rows.max(1)).map(|row| (first + row, rows.min(all - row))).collect()
+}
+
 /// Which features of a layer are in SRAM for their lifetime; others are streamed from and to DDR in tiles.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Resident {

@@ -3,10 +3,10 @@
 //! A step is a convolution of a tile and its requantization. It has a slot; the requantization and the stores of a step are in the
 //! next slot, beside the convolution of the next step.
 
-use super::cascade::{Rows, interleaved, layers_in_turn, parts, turns};
+use super::cascade::{interleaved, layers_in_turn, turns};
 use super::network::{BlockOrder, FeatureId, Network, Role, Weights, tile_of};
 use super::residency::Residency;
-use super::shape::{ALIGNMENT, LayerShape};
+use super::shape::{ALIGNMENT, LayerShape, Rows, parts};
 use gradus_simulators::npu::{Feature, NpuMachine, Transfer};
 use std::ops::{Range, RangeInclusive};
 
