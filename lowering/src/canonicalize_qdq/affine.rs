@@ -2,6 +2,7 @@
 
 use crate::emit::Emitter;
 use crate::qdq_to_integer::quantization::{Quantization, Quantized, is_f32};
+use gradus_ir::eval::ints_to_tensor;
 use gradus_ir::{Attr, Builder, DType, Module, Op, OpDecl, OpInfo, OpState, Tensor, Type, Value};
 use gradus_networks::graph::{
     AddOp, BatchNormalizationOp, ConvOp, ConvTransposeOp, DequantizeLinearOp, DivOp, GemmOp, MatMulOp, MulOp, SubOp,
@@ -112,7 +113,11 @@ impl Folded {
     pub(super) fn emit(self, m: &mut Module) -> Option<u64> {
         let Product { op, x, axis, q, bias, .. } = &self.product;
         let (op, columns) = (*op, self.product.columns());
-        let scales = (0..columns).map(|n| match self.functions[n][0].abs() {
+        let factor = |n: usize| self.functions[n][0].abs();
+        // Weights with one scale keep one if all columns have the same factor.
+        let is_scalar = q.axis.is_none() && (1..columns).all(|n| factor(n) == factor(0));
+        let shape = if is_scalar { vec![] } else { vec![columns] };
+        let scales = (0..if is_scalar { 1 } else { columns }).map(|n| match factor(n) {
             0.0 => q.scale_of(n),
             factor => (f64::from(q.scale_of(n)) * factor) as f32,
         });
@@ -123,10 +128,9 @@ impl Folded {
             (bias.get(n).copied().unwrap_or(0.0) * factor + summand) as f32
         });
         let summands = Tensor::from_vec(&[columns], summands.collect::<Vec<f32>>());
-        let zeros = vec![*q.zero.to_i64()?.first()?; columns];
         let zeros = match &q.zero {
-            zero if zero.len() == columns => zero.clone(),
-            zero => gradus_ir::eval::ints_to_tensor(zero.dtype(), &[columns], &zeros),
+            zero if zero.len() == scales.len() => zero.clone(),
+            zero => ints_to_tensor(zero.dtype(), &shape, &vec![*zero.to_i64()?.first()?; columns]),
         };
         let ty = m.value_type(m.result(op, 0));
         let weights_ty = m.value_type(m.operands(op)[1]);
@@ -137,7 +141,7 @@ impl Folded {
         let mut b = Builder::before(m, made);
         let mut e = Emitter::on_graph(&mut b, op);
         let w = e.constant(&self.weights, q.elem)?;
-        let scale = e.constant(&Tensor::from_vec(&[columns], scales), Type::F32)?;
+        let scale = e.constant(&Tensor::from_vec(&shape, scales), Type::F32)?;
         let zero = e.constant(&zeros, q.elem)?;
         let w = e.typed(DequantizeLinearOp::INFO.name, &[w, scale, zero], &[along], weights_ty)?;
         let summands = e.constant(&summands, Type::F32)?;
@@ -247,5 +251,5 @@ fn signed(product: &Product, functions: &[[f64; 2]]) -> Option<Tensor> {
         range.contains(&q).then_some(q)
     };
     let all: Vec<i64> = weights.to_i64()?.into_iter().enumerate().map(of).collect::<Option<_>>()?;
-    Some(gradus_ir::eval::ints_to_tensor(weights.dtype(), weights.shape(), &all))
+    Some(ints_to_tensor(weights.dtype(), weights.shape(), &all))
 }

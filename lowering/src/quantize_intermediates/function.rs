@@ -65,7 +65,7 @@ impl<'m> Function<'m> {
 
     /// Returns the quantization of the argument, in a range, with the least error of the result that is quantized to `to`.
     pub(super) fn argument(&self, range: [f64; 2], to: &Quantization) -> Option<Argument> {
-        let steps = Steps { function: self, to: Extent::of(to)? };
+        let steps = Steps { function: self, to: RepresentableRange::of(to)? };
         let candidates = CUTS.into_iter().filter_map(|cut| {
             let q = of_range(self.m, steps.narrowed(range, cut)?, to.elem);
             let [error, slope] = steps.error(&q, range)?;
@@ -78,12 +78,12 @@ impl<'m> Function<'m> {
 /// A function in steps of its quantized result.
 struct Steps<'a, 'm> {
     function: &'a Function<'m>,
-    to: Extent,
+    to: RepresentableRange,
 }
 
 impl Steps<'_, '_> {
     fn values(&self, arguments: &[f64]) -> Option<Vec<f64>> {
-        let Extent { scale, reals: [low, high] } = self.to;
+        let RepresentableRange { scale, reals: [low, high] } = self.to;
         Some(self.function.values(arguments)?.into_iter().map(|y| y.clamp(low, high) / scale).collect())
     }
 
@@ -108,7 +108,7 @@ impl Steps<'_, '_> {
 
     /// Returns the largest difference that quantizing the argument makes, and the largest one between neighbours.
     fn error(&self, q: &Quantization, [low, high]: [f64; 2]) -> Option<[f64; 2]> {
-        let Extent { scale, reals: [first, last] } = Extent::of(q)?;
+        let RepresentableRange { scale, reals: [first, last] } = RepresentableRange::of(q)?;
         let mut points = grid([first, last], STEPS as usize * PER_STEP + 1);
         points.extend(grid([low.min(first), first], GRID));
         points.extend(grid([last, high.max(last)], GRID));
@@ -122,20 +122,20 @@ impl Steps<'_, '_> {
     }
 }
 
-/// The real numbers that integers represent.
-pub(super) struct Extent {
+/// The real numbers that quantized integers represent.
+pub(super) struct RepresentableRange {
     pub(super) scale: f64,
     /// The least and the largest one.
     pub(super) reals: [f64; 2],
 }
 
-impl Extent {
-    /// Returns the extent of a quantization by scalars.
-    pub(super) fn of(q: &Quantization) -> Option<Extent> {
+impl RepresentableRange {
+    /// Returns the range of a quantization by scalars.
+    pub(super) fn of(q: &Quantization) -> Option<RepresentableRange> {
         let scale = f64::from(q.scale_of(0));
         let zero = *q.zero.to_i64()?.first()? - least(q.zero.dtype());
         let low = -(zero as f64) * scale;
-        Some(Extent { scale, reals: [low, low + STEPS * scale] })
+        Some(RepresentableRange { scale, reals: [low, low + STEPS * scale] })
     }
 }
 

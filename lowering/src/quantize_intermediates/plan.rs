@@ -1,8 +1,8 @@
 //! The plan of a layer: the values between its ops, their quantizations, and the error that these make.
 
-use super::function::{Extent, Function, of_range};
+use super::function::{Function, RepresentableRange, of_range};
 use crate::canonicalize_qdq::affine::Product;
-use crate::qdq_to_integer::quantization::{Quantization, Quantized};
+use crate::qdq_to_integer::quantization::{Quantization, Quantized, is_f32};
 use crate::qdq_to_integer::table::is_function;
 use crate::qdq_to_integer::{KINDS, has_integer_form, movement, unclamped};
 use gradus_ir::{Module, Op, OpDecl, Refusal, Value};
@@ -31,6 +31,7 @@ impl Planner<'_> {
     pub(super) fn of(m: &Module, op: Op, most: f64) -> Result<Vec<(Value, Quantization)>, Rejected> {
         let quantize = QuantizeLinearOp::cast(m, op).ok_or(None)?;
         let to = Quantization::of_quantize(m, op).map_err(|_| None)?;
+        m.has_one_use(quantize.x(m)).then_some(()).ok_or(None)?;
         let mut planner = Planner { m, sites: Vec::new(), error: 0.0 };
         planner.layer(quantize.x(m), &to, 1.0, 0)?;
         if planner.error > most {
@@ -56,7 +57,7 @@ impl Planner<'_> {
         m.is_one_of(made, &KINDS).then_some(()).ok_or(None)?;
         if source == unclamped(m, x) {
             if product != source {
-                self.sites.push((product, to.clone()));
+                self.quantize(product, to)?;
             }
             return self.operands(made, to, weight, depth);
         }
@@ -64,8 +65,14 @@ impl Planner<'_> {
         let function = Function::of(m, source, x).ok_or(None)?;
         let argument = function.argument(range, to).ok_or(None)?;
         self.error += argument.error * weight;
-        self.sites.push((product, argument.q.clone()));
+        self.quantize(product, &argument.q)?;
         self.operands(made, &argument.q, weight * argument.slope, depth)
+    }
+
+    fn quantize(&mut self, value: Value, q: &Quantization) -> Result<(), Rejected> {
+        is_f32(self.m, value).then_some(()).ok_or(None)?;
+        self.sites.push((value, q.clone()));
+        Ok(())
     }
 
     /// Returns the value whose elements ops move to `value`, or of which they select the largest, with the op that computes it.
@@ -95,7 +102,7 @@ impl Planner<'_> {
         let takes = is_mean || is_concat || (is_sum || is_product) && operands.len() == 2;
         (takes && open.iter().all(|&value| m.has_one_use(value))).then_some(()).ok_or(None)?;
         for value in open {
-            let Extent { scale: step, reals: result } = Extent::of(to).ok_or(None)?;
+            let RepresentableRange { scale: step, reals: result } = RepresentableRange::of(to).ok_or(None)?;
             let (mut q, mut gain) = (to.clone(), 1.0);
             if !is_concat {
                 let [mut low, mut high] = range(m, value, depth).ok_or(None)?;
@@ -111,7 +118,7 @@ impl Planner<'_> {
                 gain *= f64::from(q.scale_of(0)) / step;
                 self.error += 0.5 * gain * weight;
             }
-            self.sites.push((value, q.clone()));
+            self.quantize(value, &q)?;
             self.layer(value, &q, weight * gain, depth + 1)?;
         }
         Ok(())
@@ -149,7 +156,7 @@ fn source(m: &Module, x: Value) -> Value {
 /// Returns the least and the largest number that a value may have.
 fn range(m: &Module, value: Value, depth: usize) -> Option<[f64; 2]> {
     if let Ok(Quantized { q, .. }) = Quantized::per_tensor(m, value) {
-        return Some(Extent::of(&q)?.reals);
+        return Some(RepresentableRange::of(&q)?.reals);
     }
     let op = m.defining_op(value).filter(|_| depth < MAX_OPS)?;
     if let Some(product) = Product::of(m, op) {

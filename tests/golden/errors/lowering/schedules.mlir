@@ -485,7 +485,7 @@ func.func @division(%x: tensor<1x2x8x4xf32>) -> tensor<1x2x8x4xf32> {
 // Constants in other slices than those of `#cluster.reads`.
 func.func @slices(%x: tensor<1x2x8x4xf32>) -> tensor<1x2x8x4xf32> {
   %w = graph.constant dense<0.5> : tensor<2x2x3x1xf32>
-  %0 = layer.program "cluster" by [#cluster.reads<slice = 32, fill = 100, effort = 1500000>] with {clusters = 2 : i64} -> tensor<1x2x8x4xf32> {
+  %0 = layer.program "cluster" with {clusters = 2 : i64} by [#cluster.reads<slice = 32, fill = 100, effort = 1500000>] -> tensor<1x2x8x4xf32> {
     %1 = layer.fused by [#cluster.split<"rows", 2>] -> tensor<1x2x8x4xf32> {
       %2 = graph.conv %x, %w {pads = array<i64: 1, 0, 1, 0>} : (tensor<1x2x8x4xf32>, tensor<2x2x3x1xf32>) -> tensor<1x2x8x4xf32>
       layer.yield %2 : tensor<1x2x8x4xf32>

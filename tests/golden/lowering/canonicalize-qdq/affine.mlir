@@ -1,4 +1,4 @@
-// RUN: gradus opt %s --canonicalize-qdq --canonicalize
+// RUN: gradus opt %s --canonicalize-qdq
 
 // The scales of weights and the bias take in what follows for each column; a negative factor negates the weights.
 func.func @normalized(%x: tensor<1x2x4x4xui8>) -> tensor<1x2x4x4xui8> {

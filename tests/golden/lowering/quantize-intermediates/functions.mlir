@@ -31,3 +31,17 @@ func.func @residual(%x: tensor<1x2x4x4xui8>, %r: tensor<1x2x4x4xui8>) -> tensor<
   %3 = graph.quantize_linear %2, %s, %z : (tensor<1x2x4x4xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x2x4x4xui8>
   return %3 : tensor<1x2x4x4xui8>
 }
+
+// -----
+
+// A sum whose floats are a result too keeps its operands.
+func.func @other_use(%x: tensor<1x2x4x4xui8>, %r: tensor<1x2x4x4xui8>) -> (tensor<1x2x4x4xui8>, tensor<1x2x4x4xf32>) {
+  %s = graph.constant dense<0.03125> : tensor<f32>
+  %z = graph.constant dense<0> : tensor<ui8>
+  %d = graph.dequantize_linear %x, %s, %z : (tensor<1x2x4x4xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x2x4x4xf32>
+  %e = graph.dequantize_linear %r, %s, %z : (tensor<1x2x4x4xui8>, tensor<f32>, tensor<ui8>) -> tensor<1x2x4x4xf32>
+  %0 = graph.sigmoid %d : tensor<1x2x4x4xf32>
+  %1 = graph.add %0, %e : (tensor<1x2x4x4xf32>, tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32>
+  %2 = graph.quantize_linear %1, %s, %z : (tensor<1x2x4x4xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x2x4x4xui8>
+  return %2, %1 : tensor<1x2x4x4xui8>, tensor<1x2x4x4xf32>
+}
