@@ -31,7 +31,7 @@ const ALGEBRA: f64 = 1e-9;
 /// stand for constants that are quantized again, such as biases.
 const STEPS: [f64; 3] = [1.0 / 4096.0, 1.0 / 1024.0, 1.0 / 256.0];
 /// Those that stand for values between ops that are quantized too.
-const COARSE_STEPS: [f64; 3] = [1.0 / 256.0, 1.0 / 64.0, 1.0 / 16.0];
+const COARSE_STEPS: [f64; 3] = [1.0 / 256.0, 1.0 / 128.0, 1.0 / 64.0];
 /// Steps by which such values may change a result, however little perturbed operands do.
 const FREE_STEPS: u64 = 3;
 /// Relative perturbation of inputs that detects discontinuities.
