@@ -187,7 +187,7 @@ fn all_run_on(target: &str, types: &[(&'static str, DType)]) {
         let mut executable = found.load(&code, main_of(&code), &machine, 1).expect("it can be executed");
         let result = executable.call(args).unwrap_or_else(|stop| panic!("{stop:?}\n{text}"));
         assert_eq!(format!("{result:?}"), format!("{wanted:?}"), "seed {seed}\n{text}");
-        let host = ["pool", "pad", "resize", "slice", "concat"].map(|op| format!("by reference: graph.{op}"));
+        let host = ["pool", "pad", "resize", "slice", "concat"].map(|op| format!("by the host: graph.{op}"));
         let is_host = |name: &str| host.iter().any(|op| name.starts_with(op)) || name.contains("max_pool");
         let host = executable.statistics().into_iter().find(|s| is_host(&s.name)).map(|s| s.name);
         assert!(host.is_none(), "{host:?}\n{text}");
@@ -253,7 +253,7 @@ fn transposed_convolutions_run_on_the_npu() {
         };
         let (found, wanted) = (numbers(&found), numbers(&wanted));
         assert!(found.iter().zip(&wanted).all(|(a, b)| (a - b).abs() <= 1.0), "seed {seed}\n{text}");
-        let host = executable.statistics().into_iter().find(|s| s.name.starts_with("by reference: graph.q"));
+        let host = executable.statistics().into_iter().find(|s| s.name.starts_with("by the host: graph.q"));
         let slices = executable.statistics().into_iter().find(|s| s.name.contains("conv") || s.name.contains("concat"));
         assert!(host.is_none() && slices.is_none(), "{host:?} {slices:?}\n{text}");
     }

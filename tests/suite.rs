@@ -26,6 +26,7 @@ mod opt_flags;
 mod pictures;
 mod plan;
 mod planted;
+mod quantized_layers;
 mod reduce;
 mod rules;
 mod run;

@@ -186,7 +186,7 @@ fn doc_has_pages_of_targets() {
     let page = gradus(&["doc", "cpu"]).out;
     for part in [
         "## Target `cpu`\n",
-        "builtin.module(convert-qdq-to-integer{products=true},expand-composed-ops,canonicalize,outline-tensor-code,saturate{target=cpu",
+        "builtin.module(canonicalize-qdq,quantize-intermediates,convert-qdq-to-integer{products=true},expand-composed-ops,canonicalize,outline-tensor-code,saturate{target=cpu",
         "| `winograd_strip` | 524288 | products held at once | cited: ",
         "`addr.gemm`",
         "Others are evaluated by reference, and priced so.",

@@ -215,7 +215,12 @@ impl Floats {
         match self {
             Floats::Declared | Floats::Bits => random.float(),
             Floats::Exact => random.below(7) as f64 - 3.0,
-            Floats::Algebra | Floats::Reordered | Floats::Rounding | Floats::Quantized | Floats::Approximate => {
+            Floats::Algebra
+            | Floats::Reordered
+            | Floats::Rounding
+            | Floats::Quantized
+            | Floats::Approximate
+            | Floats::Requantized => {
                 // 24 bits, which f32 represents exactly.
                 let part = random.next() >> 40;
                 let mut size = 0.25 + (part >> 1) as f64 / f64::from(1 << 22);

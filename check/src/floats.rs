@@ -30,6 +30,10 @@ const ALGEBRA: f64 = 1e-9;
 /// Relative perturbations of the operands of ops that find the quantized results near the middle of two steps. The larger ones
 /// stand for constants that are quantized again, such as biases.
 const STEPS: [f64; 3] = [1.0 / 4096.0, 1.0 / 1024.0, 1.0 / 256.0];
+/// Those that stand for values between ops that are quantized too.
+const COARSE_STEPS: [f64; 3] = [1.0 / 256.0, 1.0 / 128.0, 1.0 / 64.0];
+/// Steps by which such values may change a result, however little perturbed operands do.
+const FREE_STEPS: u64 = 3;
 /// Relative perturbation of inputs that detects discontinuities.
 const NUDGE: f64 = 1e-4;
 /// Units in the last place that detect discontinuities in narrow types.
@@ -90,11 +94,10 @@ impl<'m> Judge<'m> {
             return Relation::Unknown;
         }
         let others = self.with_steps(input, before, after);
-        let snapped = (!others.is_empty()).then(|| after.within_step_of(before, &others));
+        let free = if self.options.floats == Floats::Requantized { FREE_STEPS } else { 0 };
+        let snapped = (!others.is_empty()).then(|| after.within_step_of(before, &others, free));
         let after = snapped.as_ref().unwrap_or(after);
-        let is_near = || {
-            self.options.floats == Floats::Approximate && after.relation_by(before, about_the_same) == Relation::Refines
-        };
+        let is_near = || self.is_approximate() && after.relation_by(before, about_the_same) == Relation::Refines;
         let relation = match input.floats {
             Floats::Declared | Floats::Bits => return after.relation(before),
             Floats::Exact if self.differs_exactly(input, before, after) => Relation::Differs,
@@ -121,6 +124,11 @@ impl<'m> Judge<'m> {
             }
             relation => relation,
         }
+    }
+
+    /// Whether formulas may be right to one percent only.
+    fn is_approximate(&self) -> bool {
+        matches!(self.options.floats, Floats::Approximate | Floats::Requantized)
     }
 
     /// Whether a value of the original run is poison: then it does not show which operands the semantics of its ops cover.
@@ -180,12 +188,15 @@ impl<'m> Judge<'m> {
     /// Returns runs of the original with perturbed operands, which take other steps where quantized numbers are near the middle of
     /// two, if the mode allows steps and a number differs.
     fn with_steps(&self, input: &Input, before: &Outcome, after: &Outcome) -> Vec<Outcome> {
-        let allowed = matches!(self.options.floats, Floats::Quantized | Floats::Approximate);
-        if !allowed || after.relation_by(before, same_if_finite) != Relation::Differs {
-            return Vec::new();
-        }
+        let steps = match self.options.floats {
+            Floats::Quantized | Floats::Approximate => Some(STEPS),
+            Floats::Requantized => Some(COARSE_STEPS),
+            _ => None,
+        };
+        let differs = || after.relation_by(before, same_if_finite) == Relation::Differs;
+        let Some(steps) = steps.filter(|_| differs()) else { return Vec::new() };
         let run = |(seed, by)| self.before.run_perturbed(input, &self.options, (by, seed), false);
-        (0..MORE_SHAKES).zip(STEPS.into_iter().cycle()).filter_map(run).collect()
+        (0..MORE_SHAKES).zip(steps.into_iter().cycle()).filter_map(run).collect()
     }
 
     /// Returns the relation apart from roundings. A difference counts if many runs that measure roundings confirm it.
@@ -198,7 +209,7 @@ impl<'m> Judge<'m> {
 
     /// Returns the relation apart from roundings, which `runs` runs of the original measure.
     fn rounded(&self, input: &Input, before: &Outcome, after: &Outcome, runs: u64) -> Relation {
-        let same = if self.options.floats == Floats::Approximate { about_the_same } else { same_if_finite };
+        let same = if self.is_approximate() { about_the_same } else { same_if_finite };
         let close = |relation| if self.jumps(input, before) { Relation::Close } else { relation };
         match after.relation_by(before, any_floats) {
             Relation::Refines if after.relation_by(before, same_if_finite) == Relation::Refines => Relation::Refines,

@@ -72,11 +72,13 @@ pub enum Floats {
     /// Inputs of [`Floats::Exact`] and moderate numbers in turn; equal within the bound of rounding errors or 1 %, and 8-bit
     /// integers within one step. Non-finite values match anything.
     Approximate,
+    /// As [`Floats::Approximate`], and 8-bit integers within three steps, or as far apart as perturbed values between ops make them.
+    Requantized,
 }
 
 impl Floats {
     /// The words of the modes that a user chooses.
-    pub const WORDS: [(&'static str, Floats); 7] = [
+    pub const WORDS: [(&'static str, Floats); 8] = [
         ("bits", Floats::Bits),
         ("exact", Floats::Exact),
         ("algebra", Floats::Algebra),
@@ -84,6 +86,7 @@ impl Floats {
         ("rounding", Floats::Rounding),
         ("quantized", Floats::Quantized),
         ("approximate", Floats::Approximate),
+        ("requantized", Floats::Requantized),
     ];
 
     /// Returns the mode itself, or in place of [`Floats::Declared`] the strictest one that allows a change.
@@ -95,6 +98,7 @@ impl Floats {
             (Floats::Declared, FloatChange::Rounds) => Floats::Rounding,
             (Floats::Declared, FloatChange::Quantizes) => Floats::Quantized,
             (Floats::Declared, FloatChange::Approximates) => Floats::Approximate,
+            (Floats::Declared, FloatChange::Requantizes) => Floats::Requantized,
             (given, _) => given,
         }
     }
@@ -107,7 +111,7 @@ impl Floats {
     /// Returns the mode in which one input is drawn and compared.
     pub(crate) fn of_input(self, random: &mut Random) -> Floats {
         match self {
-            Floats::Reordered | Floats::Approximate if random.percent(50) => Floats::Exact,
+            Floats::Reordered | Floats::Approximate | Floats::Requantized if random.percent(50) => Floats::Exact,
             Floats::Reordered => Floats::Rounding,
             mode => mode,
         }

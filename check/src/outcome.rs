@@ -329,13 +329,13 @@ impl Outcome {
     }
 
     /// Returns the outcome with those results of 8-bit integers that are one step from `before`, and that differ from it in one of
-    /// `others` too, replaced by those of `before`.
-    pub(crate) fn within_step_of(&self, before: &Outcome, others: &[Outcome]) -> Outcome {
+    /// `others` too, replaced by those of `before`; or at most `free` steps, or as many as one of `others`.
+    pub(crate) fn within_step_of(&self, before: &Outcome, others: &[Outcome], free: u64) -> Outcome {
         let mut outcome = self.clone();
         if let Outcome::Returned { results, .. } = &mut outcome {
             for (i, (result, before)) in results.iter_mut().zip(before.results()).enumerate() {
                 let others: Vec<&Seen> = others.iter().filter_map(|other| other.results().get(i)).collect();
-                result.snap(before, &others);
+                result.snap(before, &others, free);
             }
         }
         outcome

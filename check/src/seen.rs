@@ -53,15 +53,20 @@ impl Seen {
     }
 
     /// Replaces 8-bit integers of a tensor that are one step from those of `before` by them, where one of `others` differs from
-    /// `before` too.
-    pub(crate) fn snap(&mut self, before: &Seen, others: &[&Seen]) {
+    /// `before` too. `free`: if not 0, the steps by which they may differ without that, or as much as one of `others`.
+    pub(crate) fn snap(&mut self, before: &Seen, others: &[&Seen], free: u64) {
         let (Some((dtype, have)), Some((other, want))) = (self.bytes(), before.bytes()) else { return };
         if dtype != other || have.len() != want.len() {
             return;
         }
         let others: Vec<Vec<i64>> = others.iter().filter_map(|other| Some(other.bytes()?.1)).collect();
-        let is_open = |i: usize| others.iter().any(|other| other.get(i) != Some(&want[i]));
-        let snapped = |i: usize| if have[i].abs_diff(want[i]) == 1 && is_open(i) { want[i] } else { have[i] };
+        let others: Vec<Vec<i64>> = others.into_iter().filter(|other| other.len() == want.len()).collect();
+        let moves_by = |i: usize, least: u64| others.iter().any(|other| other[i].abs_diff(want[i]) >= least);
+        let is_excused = |i: usize, by: u64| match free {
+            0 => by == 1 && moves_by(i, 1),
+            _ => by <= free || moves_by(i, by),
+        };
+        let snapped = |i: usize| if is_excused(i, have[i].abs_diff(want[i])) { want[i] } else { have[i] };
         let snapped: Vec<i64> = (0..have.len()).map(snapped).collect();
         if let Seen::Value(Datum::Tensor(after)) = self {
             *after = ints_to_tensor(dtype, after.shape(), &snapped);

@@ -18,7 +18,7 @@ pub struct Stages<'m> {
     /// The change of floats by the passes that have changed the program so far.
     change: FloatChange,
     /// The original in the mode of each [`FloatChange`].
-    references: [OnceCell<Reference<'m>>; 5],
+    references: [OnceCell<Reference<'m>>; 6],
     /// The program before the next pass, if it is not the original.
     previous: Option<Module>,
     /// Whether the last pass was compared with the program before it.

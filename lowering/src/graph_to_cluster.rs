@@ -84,7 +84,7 @@ with tiles are executed depth first if that is faster. Candidates of these choic
 
 # Refuses
 
-Other ops and types, batches of images, weights that are not constant, and layers for which the memory of a cluster is too small stay on the host.
+Other ops and types, batches of images of several pixels, weights that are not constant, and layers for which the memory of a cluster is too small stay on the host.
 A remark on each says why.
 
 # Cost
@@ -161,7 +161,7 @@ pub(crate) struct ReadProgram {
 }
 
 /// A compiled program with its layers.
-pub(crate) struct ClusterProgram {
+pub(crate) struct CompiledLayers {
     read: ReadProgram,
     compiled: Compiled,
     /// Empty for given choices.
@@ -170,7 +170,7 @@ pub(crate) struct ClusterProgram {
 
 impl Accelerator for ClusterLayers {
     type Network = ReadProgram;
-    type Program = ClusterProgram;
+    type Program = CompiledLayers;
     type Steps = ScheduleOps;
 
     const NAME: &'static str = "cluster";
@@ -235,7 +235,7 @@ impl Accelerator for ClusterLayers {
         let compiled = compile(&read.net, &self.machine, self.settings, &mut |n| cx.progress("candidates", n));
         let (compiled, rejected) = compiled.map_err(|(source, refusal)| (ops[source], refusal))?;
         cx.count("num-candidates", compiled.candidates.len() as u64);
-        Ok(ClusterProgram { read, compiled, rejected })
+        Ok(CompiledLayers { read, compiled, rejected })
     }
 
     fn compile(
@@ -258,12 +258,12 @@ impl Accelerator for ClusterLayers {
         let compiled = match steps {
             None => compile_by(&read.net, &self.machine, self.settings, given, effort),
             Some(steps) => {
-                let schedule = steps.check(&read.net, &self.machine)?;
+                let schedule = steps.check(&read.net, &self.machine, &given)?;
                 compile_schedule(&read.net, &self.machine, self.settings, (given, effort), schedule)
             }
         };
         let compiled = compiled.map_err(|(source, refusal)| (ops[source], refusal))?;
-        Ok(ClusterProgram { read, compiled, rejected: Vec::new() })
+        Ok(CompiledLayers { read, compiled, rejected: Vec::new() })
     }
 
     fn read_steps(m: &Module, block: Block) -> Result<ScheduleOps, (Op, Violation)> {
@@ -274,13 +274,13 @@ impl Accelerator for ClusterLayers {
         &self,
         b: &mut Builder<'_>,
         sources: &[(Loc, Option<Attr>)],
-        ClusterProgram { compiled, .. }: &ClusterProgram,
+        CompiledLayers { compiled, .. }: &CompiledLayers,
         with_places: bool,
     ) {
         schedule_ops::write(b, &compiled.schedule, with_places.then_some(&compiled.memory), sources);
     }
 
-    fn choices(&self, m: &Module, ClusterProgram { read, compiled, .. }: &ClusterProgram) -> LayerChoices {
+    fn choices(&self, m: &Module, CompiledLayers { read, compiled, .. }: &CompiledLayers) -> LayerChoices {
         let (splits, reads) = given::splits_of(&read.net, compiled);
         let is_default = reads == given::default_reads(&self.machine);
         LayerChoices {
@@ -289,17 +289,17 @@ impl Accelerator for ClusterLayers {
         }
     }
 
-    fn figures(&self, m: &Module, program: &ClusterProgram) -> Vec<LayerFigures> {
-        let ClusterProgram { read, compiled, rejected } = program;
+    fn figures(&self, m: &Module, program: &CompiledLayers) -> Vec<LayerFigures> {
+        let CompiledLayers { read, compiled, rejected } = program;
         given::figures(&read.net, &self.machine, (compiled, rejected), &|split| split.to_attr(&m.ctx))
     }
 
-    fn cycles(&self, program: &ClusterProgram) -> u64 {
+    fn cycles(&self, program: &CompiledLayers) -> u64 {
         program.compiled.estimate.cycles
     }
 
-    fn report(&self, m: &Module, op: Op, program: &ClusterProgram, cx: &mut PassContext<'_>) {
-        let ClusterProgram { read, compiled, .. } = program;
+    fn report(&self, m: &Module, op: Op, program: &CompiledLayers, cx: &mut PassContext<'_>) {
+        let CompiledLayers { read, compiled, .. } = program;
         let best = compiled.estimate.cycles;
         let (tiled, spilled) = (compiled.choices.groups.iter().filter(|g| g.tiles > 1), compiled.choices.in_ddr.iter());
         let cycles = |cycles: Option<u64>| cycles.map_or("too large".to_owned(), |n| n.to_string());
@@ -319,13 +319,13 @@ impl Accelerator for ClusterLayers {
         cx.emit(Diagnostic::remark(m.loc(op), text));
     }
 
-    fn count(&self, ClusterProgram { read, compiled, .. }: &ClusterProgram, cx: &mut PassContext<'_>) {
+    fn count(&self, CompiledLayers { read, compiled, .. }: &CompiledLayers, cx: &mut PassContext<'_>) {
         cx.count("num-layers", read.net.layers.len() as u64);
         cx.count("num-records", compiled.program.records.iter().map(|records| records.len() as u64).sum());
     }
 
-    fn define(&self, b: &mut Builder<'_>, name: &str, ops: &[Op], program: &ClusterProgram) -> Option<()> {
-        let ClusterProgram { read, compiled, .. } = program;
+    fn define(&self, b: &mut Builder<'_>, name: &str, ops: &[Op], program: &CompiledLayers) -> Option<()> {
+        let CompiledLayers { read, compiled, .. } = program;
         let (loc, mut code) = (b.module.loc(ops[0]), compiled.program.clone());
         code.constants = constants(&read.net, &compiled.schedule, &compiled.image);
         // A compute record has the location of its op.
@@ -338,7 +338,7 @@ impl Accelerator for ClusterLayers {
         Some(())
     }
 
-    fn call(&self, e: &mut Emitter<'_, '_>, callee: Attr, program: &ClusterProgram) -> Option<Vec<(Value, Value)>> {
+    fn call(&self, e: &mut Emitter<'_, '_>, callee: Attr, program: &CompiledLayers) -> Option<Vec<(Value, Value)>> {
         let read = &program.read;
         let types: Vec<_> = read.results.iter().map(|&v| e.m().value_type(v)).collect();
         let call = e.op("cluster.call", &[&read.operands], &[("callee", callee)], &types)?;

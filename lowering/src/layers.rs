@@ -333,7 +333,9 @@ fn choose<A: Accelerator>(
                 chosen.push((level, None));
                 continue;
             };
-            machine.report(m, new.ops[0], &program, cx);
+            if forced.report {
+                machine.report(m, new.ops[0], &program, cx);
+            }
             let (choices, program) = keep_given(&machine, m, &new, &fusion, program)?;
             if forced.report || cx.wants(CHOICES) {
                 let (figures, cycles) = (machine.figures(m, &program), machine.cycles(&program));

@@ -10,6 +10,7 @@
 
 use gradus_ir::PassInfo;
 
+mod canonicalize_qdq;
 mod choose_layers;
 mod choose_plans;
 mod convert_layers_to_programs;
@@ -28,6 +29,7 @@ pub mod onnx_to_graph;
 mod operands;
 mod place_buffers;
 mod qdq_to_integer;
+mod quantize_intermediates;
 mod roads;
 mod schedule_layers;
 mod sparse_product;
@@ -36,6 +38,7 @@ pub mod sparse_to_x64;
 
 /// All lowering passes. The order affects listings only.
 pub const PASSES: &[&PassInfo] = &[
+    &canonicalize_qdq::INFO,
     &choose_layers::INFO,
     &choose_plans::INFO,
     &convert_layers_to_programs::INFO,
@@ -49,6 +52,7 @@ pub const PASSES: &[&PassInfo] = &[
     &matmul_to_nna::INFO,
     &place_buffers::INFO,
     &qdq_to_integer::INFO,
+    &quantize_intermediates::INFO,
     &schedule_layers::INFO,
     &sparse_to_a64::INFO,
     &sparse_to_x64::INFO,

@@ -27,7 +27,7 @@ use convolution::convolve;
 use gradus_ir::pass::{OptionKind, PassOption, Rewrites};
 use gradus_ir::symbols::free_symbol;
 use gradus_ir::{Attr, Builder, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Refusal, Value};
-use gradus_machines::nna::{MatMulOp, Plan, define};
+use gradus_machines::nna::{MatMulOp, ProductChoice, define};
 use gradus_networks::graph::{ConvIntegerOp, MatMulIntegerOp, QLinearConvOp, QLinearMatMulOp};
 use gradus_simulators::nna::{Layout, Mapping, NnaMachine, PricedMachine, ProductProgram};
 use matrices::matrices;
@@ -209,9 +209,10 @@ impl Pass for MatMulToNna {
 const PLANS: &str = "nna.plans";
 
 /// Returns the plans that an op is given, one for each part of its reduction.
-fn given_plans(m: &Module, op: Op) -> Result<Option<Vec<Plan>>, Refusal> {
+fn given_plans(m: &Module, op: Op) -> Result<Option<Vec<ProductChoice>>, Refusal> {
     let Some(list) = m.ctx.dict_get(m.attrs(op), m.ctx.str(PLANS)) else { return Ok(None) };
-    let plans = m.ctx.as_array(list).map(|list| list.iter().map(|&attr| Plan::from_attr(&m.ctx, attr)).collect());
+    let plans =
+        m.ctx.as_array(list).map(|list| list.iter().map(|&attr| ProductChoice::from_attr(&m.ctx, attr)).collect());
     plans.flatten().map(Some).ok_or("plans other than '#nna.plan'".into())
 }
 

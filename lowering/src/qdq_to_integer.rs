@@ -11,10 +11,10 @@
 
 mod elementwise;
 mod joined;
-mod movement;
+pub(crate) mod movement;
 mod product;
-mod quantization;
-mod table;
+pub(crate) mod quantization;
+pub(crate) mod table;
 mod transposed;
 
 use crate::emit::Emitter;
@@ -206,7 +206,7 @@ impl Integer {
 }
 
 /// The ops that have an integer form beside functions, which become tables.
-const KINDS: [&OpInfo; 11] = [
+pub(crate) const KINDS: [&OpInfo; 11] = [
     AddOp::INFO,
     AveragePoolOp::INFO,
     ConcatOp::INFO,
@@ -239,6 +239,11 @@ impl IntegerOp {
     }
 }
 
+/// Whether one of the ops [`KINDS`], whose result is quantized to `to`, has an integer form.
+pub(crate) fn has_integer_form(m: &Module, op: Op, to: &Quantization) -> bool {
+    IntegerOp::of(m, op, to, true).is_ok()
+}
+
 /// Returns the operand of a clamp that computes a value.
 fn clamped(m: &Module, value: Value) -> Option<Value> {
     let op = m.defining_op(value).filter(|&op| m.is_one_of(op, &[ReluOp::INFO, ClipOp::INFO]))?;
@@ -246,6 +251,6 @@ fn clamped(m: &Module, value: Value) -> Option<Value> {
 }
 
 /// Returns the value before clamps.
-fn unclamped(m: &Module, value: Value) -> Value {
+pub(crate) fn unclamped(m: &Module, value: Value) -> Value {
     std::iter::successors(Some(value), |&value| clamped(m, value)).last().unwrap_or(value)
 }

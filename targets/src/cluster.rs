@@ -31,7 +31,7 @@ pub const TARGET: Target = Target {
         approx: true,
         ..CostModel::DEFAULT
     },
-    pipeline: "builtin.module(convert-qdq-to-integer,canonicalize,saturate{target=cluster floats=approx rules=graph-fuse,matmul-as-conv},\
+    pipeline: "builtin.module(canonicalize-qdq,quantize-intermediates,convert-qdq-to-integer,canonicalize,saturate{target=cluster floats=approx rules=graph-fuse,matmul-as-conv},\
                canonicalize,form-layers{target=cluster},choose-layers,schedule-layers,place-buffers,convert-layers-to-programs,canonicalize,cse)",
     precisions: &[Precision { name: "f16", pass: "convert-f32-to-f16", before: "saturate" }],
     load: Some(load),

@@ -48,7 +48,7 @@ pub const TARGET: Target = Target {
         ],
         approx: true,
     },
-    pipeline: "builtin.module(convert-qdq-to-integer{products=true},expand-composed-ops,canonicalize,outline-tensor-code,\
+    pipeline: "builtin.module(canonicalize-qdq,quantize-intermediates,convert-qdq-to-integer{products=true},expand-composed-ops,canonicalize,outline-tensor-code,\
                saturate{target=cpu floats=approx rules=graph-algebra,graph-fuse,sparse,sparse-integer,matmul-as-conv},fuse-attention,\
                choose-layouts{target=cpu},divide-images{bands=$bands},overlap-bands,convert-sparse-to-x64,\
                convert-graph-to-addr{target=cpu winograd-strip=$winograd_strip},\

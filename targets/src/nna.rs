@@ -41,7 +41,7 @@ pub const TARGET: Target = Target {
         approx: true,
         ..CostModel::DEFAULT
     },
-    pipeline: "builtin.module(convert-qdq-to-integer,canonicalize,\
+    pipeline: "builtin.module(canonicalize-qdq,quantize-intermediates,convert-qdq-to-integer,canonicalize,\
                saturate{target=nna floats=approx rules=graph-algebra,graph-fuse,matmul-on-nna},canonicalize,\
                choose-plans{target=nna},convert-matmul-to-nna{target=nna},canonicalize)",
     load: Some(load),

@@ -30,7 +30,7 @@ pub const TARGET: Target = Target {
         approx: true,
         ..CostModel::DEFAULT
     },
-    pipeline: "builtin.module(convert-qdq-to-integer{products=true},canonicalize,saturate{target=npu floats=approx},canonicalize,\
+    pipeline: "builtin.module(canonicalize-qdq,quantize-intermediates,convert-qdq-to-integer{products=true},canonicalize,saturate{target=npu floats=approx},canonicalize,\
                flatten-elementwise,canonicalize,\
                form-layers{target=npu},choose-layers,schedule-layers,place-buffers,convert-layers-to-programs,canonicalize,cse)",
     load: Some(load),

@@ -16,4 +16,6 @@ pub enum FloatChange {
     Quantizes,
     /// Any of these, and formulas that are right to one percent.
     Approximates,
+    /// Any of these, and 8-bit integers may be some steps apart: values between ops are quantized that were not.
+    Requantizes,
 }

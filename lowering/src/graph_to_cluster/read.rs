@@ -79,7 +79,7 @@ fn float(args: &OpArgs<'_>, name: &'static str) -> Result<f64, Refusal> {
 }
 
 /// The extents `[rows, cols, channels]` of a tensor of one image, `[1, C, H, W]` or `[1, C, W]`, or of a matrix, whose rows are columns of
-/// the image, and its element type.
+/// the image, and its element type. A batch of images of one pixel, `[N, C, 1, 1]` or `[N, C, 1]`, is a matrix.
 pub fn feature_type(m: &Module, value: Value) -> Result<([u32; 3], Elem), Refusal> {
     let ty = m.value_type(value);
     let elem = m.ctx.dtype(m.ctx.element_type(ty)).and_then(product::elem_of);
@@ -92,6 +92,7 @@ pub fn feature_type(m: &Module, value: Value) -> Result<([u32; 3], Elem), Refusa
         [1, c, h, w] => [h, w, c],
         [1, c, w] => [1, w, c],
         [rows, c] => [1, rows, c],
+        [images, c, 1] | [images, c, 1, 1] => [1, images, c],
         [images, _, _] | [images, _, _, _] => {
             return Err(Refusal::of(value, "a batch of {} images").with([images as usize]));
         }
@@ -102,7 +103,18 @@ pub fn feature_type(m: &Module, value: Value) -> Result<([u32; 3], Elem), Refusa
 
 /// Whether the channels of a value are the inner dimension of its tensor: it is a matrix of several rows and columns.
 pub fn is_channels_last(m: &Module, value: Value) -> bool {
-    m.ctx.static_shape(m.value_type(value)).is_some_and(|dims| matches!(*dims, [rows, c] if rows > 1 && c > 1))
+    let is_matrix = |dims: &[i64]| matches!(*dims, [rows, c] | [rows, c, 1] | [rows, c, 1, 1] if rows > 1 && c > 1);
+    m.ctx.static_shape(m.value_type(value)).is_some_and(is_matrix)
+}
+
+/// Checks that a window on a value is one of rows and columns, not of the images of a batch.
+fn check_image(m: &Module, value: Value) -> Result<(), Refusal> {
+    match m.ctx.static_shape(m.value_type(value)) {
+        Some(&[images, _, 1] | &[images, _, 1, 1]) if images > 1 => {
+            Err(Refusal::of(value, "a window on a batch of {} images of one pixel").with([images as usize]))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Checks that an op could run on the clusters, whatever the others are.

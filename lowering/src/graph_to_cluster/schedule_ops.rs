@@ -3,7 +3,7 @@
 use super::memory::{Buf, BufferPlacement, Item};
 use super::network::{LayerId, Network};
 use super::region::Region;
-use super::schedule::{ConstantUnit, FeatureInstance, Schedule, Slice, TileTask};
+use super::schedule::{Choices, ConstantUnit, FeatureInstance, Schedule, Slice, TileTask, schedule};
 use super::schedule_check::ScheduleCheck;
 use gradus_ir::{
     Attr, Block, Builder, Context, Loc, Module, Op, OpDecl, OpState, Refusal, Signedness, Type, Value, Violation,
@@ -271,6 +271,7 @@ impl ScheduleOps {
         mut self,
         net: &Network,
         machine: &ClusterMachine,
+        choices: &Choices,
     ) -> Result<(Schedule, Option<BufferPlacement>), (Op, Refusal)> {
         let count = self.schedule.instances.len();
         let mut check = ScheduleCheck::new(net, machine.clusters as usize, count);
@@ -286,8 +287,49 @@ impl ScheduleOps {
         if let Some(&last) = self.tasks.last() {
             check.results().map_err(|why| (last, why))?;
         }
+        self.check_divisions(&schedule(net, choices, machine))?;
         let memory = self.place(machine)?;
         Ok((self.schedule, memory))
+    }
+
+    /// Checks that the tasks of each layer compute the boxes that they have by the choices for it, in any order.
+    fn check_divisions(&self, by_choices: &Schedule) -> Result<(), (Op, Refusal)> {
+        let mut expected = by_choices.steps.iter().map(|task| (task.layer, &task.boxes)).collect::<Vec<_>>();
+        let is_same = |a: &Region, b: &Region| a == b || a.is_empty() && b.is_empty();
+        for (task, &op) in self.schedule.steps.iter().zip(&self.tasks) {
+            let of_layer = |(layer, _): &&(LayerId, &Vec<Region>)| *layer == task.layer;
+            let found = expected.iter().position(|(layer, boxes)| {
+                *layer == task.layer && boxes.iter().zip(&task.boxes).all(|(a, b)| is_same(a, b))
+            });
+            if let Some(found) = found {
+                expected.remove(found);
+                continue;
+            }
+            let Some((_, boxes)) = expected.iter().find(of_layer) else {
+                let rule = "a task more than by '#cluster.split' and '#cluster.reads', the choices for its layer";
+                return Err((op, rule.into()));
+            };
+            let other = |c: &usize| !is_same(&boxes[*c], &task.boxes[*c]);
+            let cluster = (0..boxes.len()).find(other).unwrap_or(0);
+            let (own, chosen) = (&task.boxes[cluster], &boxes[cluster]);
+            let axis = (0..3).find(|&axis| [own.lo[axis], own.hi[axis]] != [chosen.lo[axis], chosen.hi[axis]]);
+            let rule = [
+                "cluster {} computes rows {} to {}, not those of '#cluster.split', the choice for its layer",
+                "cluster {} computes columns {} to {}, not those of '#cluster.split', the choice for its layer",
+                "cluster {} computes channels {} to {}, not those of '#cluster.split' and '#cluster.reads', the choices for its layer",
+            ];
+            let axis = axis.unwrap_or(0);
+            let numbers = [cluster, own.lo[axis] as usize, own.hi[axis] as usize];
+            return Err((op, Refusal::from(rule[axis]).with(numbers)));
+        }
+        match self.tasks.last().filter(|_| !expected.is_empty()) {
+            Some(&last) => {
+                let rule =
+                    "the last task, {} fewer than by '#cluster.split' and '#cluster.reads', the choices for layers";
+                Err((last, Refusal::from(rule).with([expected.len()])))
+            }
+            None => Ok(()),
+        }
     }
 
     /// The places, which do not share bytes while they are live.

@@ -2,7 +2,7 @@
 
 use super::product::Lowered;
 use gradus_ir::{Module, Refusal};
-use gradus_machines::nna::Plan;
+use gradus_machines::nna::ProductChoice;
 use gradus_simulators::nna::{LoopOrder, Mapping, NnaMachine, PricedMachine, ProductPlan, ProductProgram, Shape};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -55,7 +55,7 @@ pub(super) struct ProductWish {
     /// The technique that is left out.
     pub without: Without,
     /// The given plan of each part of the reduction.
-    pub plans: Option<Vec<Plan>>,
+    pub plans: Option<Vec<ProductChoice>>,
 }
 
 impl ProductWish {
@@ -71,7 +71,7 @@ struct Wanted {
     initial: bool,
     requantize: Option<i8>,
     without: Without,
-    plan: Option<Plan>,
+    plan: Option<ProductChoice>,
     machine: NnaMachine,
 }
 
@@ -82,7 +82,7 @@ impl Wanted {
             let plan = self.without.adjust(plan)?;
             let is_free = self.without == Without::Convolutions;
             let fits = is_free || self.mapping.is_none_or(|mapping| mapping == plan.mapping);
-            let is_given = |given: Plan| Plan::of_program(&plan, given.is_turned) == given;
+            let is_given = |given: ProductChoice| ProductChoice::of_program(&plan, given.is_turned) == given;
             (fits && self.plan.is_none_or(is_given)).then_some(ProductPlan {
                 initial: self.initial,
                 requantize: self.requantize,
@@ -125,11 +125,11 @@ impl PricedProduct {
             Some(plans) => plans.iter().copied().map(Some).collect(),
             None => vec![None; depths.len()],
         };
-        let is_other = |plan: &Option<Plan>| plan.is_some_and(|plan| plan.is_turned != lowered.is_turned());
+        let is_other = |plan: &Option<ProductChoice>| plan.is_some_and(|plan| plan.is_turned != lowered.is_turned());
         if plans.len() != depths.len() || plans.iter().any(is_other) {
             return None;
         }
-        let of_depth = |(depth, plan): (Range<usize>, Option<Plan>)| {
+        let of_depth = |(depth, plan): (Range<usize>, Option<ProductChoice>)| {
             let shape = Shape { depth: depth.len(), ..shape };
             let without = wish.without;
             program(m, Wanted { shape, mapping, initial, requantize, without, plan, machine: *machine })
@@ -139,9 +139,9 @@ impl PricedProduct {
     }
 
     /// Returns the plans of the programs.
-    pub fn plans(&self) -> impl Iterator<Item = Plan> {
+    pub fn plans(&self) -> impl Iterator<Item = ProductChoice> {
         let is_turned = self.lowered.is_turned();
-        self.programs.iter().map(move |program| Plan::of_program(&program.layout.plan, is_turned))
+        self.programs.iter().map(move |program| ProductChoice::of_program(&program.layout.plan, is_turned))
     }
 
     /// Returns the cycles below which no plan of these mappings is.

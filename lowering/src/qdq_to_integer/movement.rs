@@ -24,8 +24,14 @@ const MOVES: [&OpInfo; 11] = [
     ResizeOp::INFO,
 ];
 
+/// Whether an op of one result moves elements of its first operand, or selects the largest, so that it commutes with quantization.
+pub(crate) fn commutes(m: &Module, op: Op) -> bool {
+    let is_computed = || ResizeOp::cast(m, op).is_some_and(|resize| nearest_sources(m, resize).is_err());
+    m.num_results(op) == 1 && m.is_one_of(op, &MOVES) && !is_computed() && !has_empty_windows(m, op)
+}
+
 /// An op that is computed on integers and dequantized after it.
-pub(super) struct Moved {
+pub(crate) struct Moved {
     x: Value,
     q: Quantization,
     /// The elements that are added before and after each axis, and their byte.
@@ -34,11 +40,9 @@ pub(super) struct Moved {
 
 impl Moved {
     /// Returns the integers that an op reads, if it may be computed on them.
-    pub(super) fn of(m: &Module, op: Op) -> Option<Moved> {
-        let is_known = m.num_results(op) == 1 && m.is_one_of(op, &MOVES) || SplitOp::cast(m, op).is_some();
-        let is_computed = ResizeOp::cast(m, op).is_some_and(|resize| nearest_sources(m, resize).is_err());
+    pub(crate) fn of(m: &Module, op: Op) -> Option<Moved> {
         let pad = PadOp::cast(m, op);
-        if !is_known && pad.is_none() || is_computed || has_empty_windows(m, op) {
+        if !commutes(m, op) && SplitOp::cast(m, op).is_none() && pad.is_none() {
             return None;
         }
         let Quantized { x, q } = Quantized::per_tensor(m, *m.operands(op).first()?).ok()?;
@@ -50,7 +54,7 @@ impl Moved {
     }
 
     /// Creates the op and the dequantization of its results before `op`, and replaces its results.
-    pub(super) fn emit(self, m: &mut Module, op: Op) -> Option<()> {
+    pub(crate) fn emit(self, m: &mut Module, op: Op) -> Option<()> {
         let results = Vec::from_iter(m.results(op).map(|value| (value, m.value_type(value))));
         if let Some((pads, byte)) = &self.padding {
             let mut b = Builder::before(m, op);

@@ -17,20 +17,20 @@ const OTHER_AXIS: &str = "parameters that vary along another axis than that of t
 
 /// Constant scales and zero points: an integer q represents the real number `(q - zero) * scale`.
 #[derive(Clone)]
-pub(super) struct Quantization {
+pub(crate) struct Quantization {
     /// Scale in f32: a scalar, or one element for each index along `axis`.
-    pub scale: Tensor,
+    pub(crate) scale: Tensor,
     /// Zero point, of the shape of the scale.
-    pub zero: Tensor,
+    pub(crate) zero: Tensor,
     /// The axis along which the parameters vary; `None` for scalars.
-    pub axis: Option<usize>,
+    pub(crate) axis: Option<usize>,
     /// Element type of the integers.
-    pub elem: Type,
+    pub(crate) elem: Type,
 }
 
 impl Quantization {
     /// Returns the parameters of a quantization to bytes, if they are scalars.
-    pub(super) fn of_quantize(m: &Module, op: Op) -> Result<Quantization, Refusal> {
+    pub(crate) fn of_quantize(m: &Module, op: Op) -> Result<Quantization, Refusal> {
         let (x, y) = (QuantizeLinearOp(op).x(m), m.result(op, 0));
         let (args, elem) = (m.args(op).ok_or(OTHER_PARAMETERS)?, m.ctx.element_type(m.value_type(y)));
         let is_single = matches!(args.int("precision"), Some(0 | 1)) && is_f32(m, x);
@@ -63,12 +63,12 @@ impl Quantization {
     }
 
     /// Creates the constants of scale and zero point.
-    pub(super) fn constants(&self, e: &mut Emitter<'_, '_>) -> Option<[Value; 2]> {
+    pub(crate) fn constants(&self, e: &mut Emitter<'_, '_>) -> Option<[Value; 2]> {
         Some([e.constant(&self.scale, Type::F32)?, e.constant(&self.zero, self.elem)?])
     }
 
     /// Returns the scale of an index along the axis.
-    pub(super) fn scale_of(&self, index: usize) -> f32 {
+    pub(crate) fn scale_of(&self, index: usize) -> f32 {
         let scales = self.scale.as_slice::<f32>();
         scales[if scales.len() == 1 { 0 } else { index }]
     }
@@ -76,14 +76,14 @@ impl Quantization {
 
 /// A tensor of integers that is dequantized.
 #[derive(Clone)]
-pub(super) struct Quantized {
-    pub x: Value,
-    pub q: Quantization,
+pub(crate) struct Quantized {
+    pub(crate) x: Value,
+    pub(crate) q: Quantization,
 }
 
 impl Quantized {
     /// Returns the integers of which `value` is the dequantization to f32.
-    pub(super) fn of(m: &Module, value: Value) -> Result<Quantized, Refusal> {
+    pub(crate) fn of(m: &Module, value: Value) -> Result<Quantized, Refusal> {
         let op = DequantizeLinearOp::defining(m, value).ok_or(Refusal::of(value, "floats that are not quantized"))?;
         let (x, parameters) = (op.x(m), Refusal::of(value, OTHER_PARAMETERS));
         let (args, elem) = (m.args(op.0).ok_or(parameters)?, m.ctx.element_type(m.value_type(x)));
@@ -98,13 +98,13 @@ impl Quantized {
     }
 
     /// Returns bytes with scalar parameters.
-    pub(super) fn per_tensor(m: &Module, value: Value) -> Result<Quantized, Refusal> {
+    pub(crate) fn per_tensor(m: &Module, value: Value) -> Result<Quantized, Refusal> {
         let this = Quantized::of_bytes(m, value)?;
         this.q.axis.is_none().then_some(this).ok_or(Refusal::of(value, OTHER_AXIS))
     }
 
     /// Returns constant bytes with parameters that are scalars or vary along `axis`.
-    pub(super) fn constant(m: &Module, value: Value, axis: usize) -> Result<(Tensor, Quantization), Refusal> {
+    pub(crate) fn constant(m: &Module, value: Value, axis: usize) -> Result<(Tensor, Quantization), Refusal> {
         let this = Quantized::of_bytes(m, value)?;
         let tensor = m.constant(this.x).and_then(|attr| m.ctx.dense_tensor(attr));
         let tensor = tensor.ok_or(Refusal::of(value, "weights that are not constant"))?;
@@ -114,11 +114,11 @@ impl Quantized {
 }
 
 /// Whether an element type is an 8-bit integer.
-pub(super) fn is_byte(m: &Module, elem: Type) -> bool {
+pub(crate) fn is_byte(m: &Module, elem: Type) -> bool {
     matches!(m.ctx.dtype(elem), Some(DType::U8 | DType::I8))
 }
 
 /// Whether a value is a tensor of f32.
-pub(super) fn is_f32(m: &Module, value: Value) -> bool {
+pub(crate) fn is_f32(m: &Module, value: Value) -> bool {
     m.ctx.element_type(m.value_type(value)) == Type::F32
 }

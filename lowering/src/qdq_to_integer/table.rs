@@ -21,7 +21,7 @@ const FUNCTIONS: [&OpInfo; 4] =
     [DequantizeLinearOp::INFO, QuantizeLinearOp::INFO, ClipOp::INFO, BatchNormalizationOp::INFO];
 
 /// Whether an op applies a function to each element.
-fn is_function(m: &Module, op: Op) -> bool {
+pub(crate) fn is_function(m: &Module, op: Op) -> bool {
     m.num_results(op) == 1 && m.regions(op).is_empty() && (is_elementwise(m, op) || m.is_one_of(op, &FUNCTIONS))
 }
 
@@ -134,6 +134,11 @@ fn rows(results: &Tensor) -> Option<Tensor> {
     let count = shape.iter().product::<usize>() / VALUES;
     let all: Vec<u8> = (0..count).flat_map(row).collect();
     Tensor::new(results.dtype(), shape, all.into()).ok()
+}
+
+/// Returns `result` as it follows from arguments, along the first axis, in place of the value `argument`.
+pub(crate) fn evaluate(m: &Module, argument: Value, arguments: Tensor, result: Value) -> Option<Tensor> {
+    Evaluation::new(m, argument, arguments).value(result, 0).map(|value| value.tensor)
 }
 
 /// Returns the bytes on which the result of an op depends through functions and dequantization, besides constants.

@@ -12,7 +12,7 @@ use gradus_simulators::nna::{LoopOrder, Mapping, ProductPlan};
 /// a patch that is padded. `weights` is the operand that takes the place of the weights.
 #[attr(
     "nna.plan",
-    verify = |params| Plan::of(params).map(drop),
+    verify = |params| ProductChoice::of(params).map(drop),
     examples = &["\"diagonal\"", "\"dense\", order = \"steps\", resident = 2, tail = \"padded\", weights = \"right\""]
 )]
 pub struct PlanAttr {
@@ -34,7 +34,7 @@ pub struct PlanAttr {
 
 /// The data of `#nna.plan`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Plan {
+pub struct ProductChoice {
     /// Mapping to convolutions.
     pub mapping: Mapping,
     /// Order of loops.
@@ -53,9 +53,9 @@ const ORDERS: [&str; 2] = ["kernels", "steps"];
 const TAILS: [&str; 2] = ["scalar", "padded"];
 const OPERANDS: [&str; 2] = ["left", "right"];
 
-impl Plan {
-    fn of(params: &ParamArgs<'_>) -> Result<Plan, ParamError> {
-        Ok(Plan {
+impl ProductChoice {
+    fn of(params: &ParamArgs<'_>) -> Result<ProductChoice, ParamError> {
+        Ok(ProductChoice {
             mapping: Mapping::ALL[word(params, "mapping", &MAPPINGS)?],
             order: LoopOrder::ALL[word(params, "order", &ORDERS)?],
             resident: number(params, "resident", 1)? as usize,
@@ -65,14 +65,14 @@ impl Plan {
     }
 
     /// Returns the plan of a program.
-    pub fn of_program(plan: &ProductPlan, is_turned: bool) -> Plan {
+    pub fn of_program(plan: &ProductPlan, is_turned: bool) -> ProductChoice {
         let &ProductPlan { mapping, order, resident, padded, .. } = plan;
-        Plan { mapping, order, resident, padded, is_turned }
+        ProductChoice { mapping, order, resident, padded, is_turned }
     }
 
     /// Returns the data of an attribute `#nna.plan`.
-    pub fn from_attr(ctx: &Context, attr: Attr) -> Option<Plan> {
-        Plan::of(&PlanAttr::cast(ctx, attr)?.params(ctx)).ok()
+    pub fn from_attr(ctx: &Context, attr: Attr) -> Option<ProductChoice> {
+        ProductChoice::of(&PlanAttr::cast(ctx, attr)?.params(ctx)).ok()
     }
 
     /// Returns the attribute. Panics if the context has no dialect `nna`.

@@ -17,7 +17,7 @@ mod matmul;
 mod program;
 
 pub use call::{CallOp, PlanFigures, Prepared};
-pub use choice::Plan;
+pub use choice::ProductChoice;
 pub use instruction::{inst_of, op_of};
 pub use matmul::MatMulOp;
 pub use program::{ProgramOp, code_of, define};

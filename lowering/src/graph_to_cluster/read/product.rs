@@ -1,7 +1,7 @@
 //! Convolutions, matrix products and pools as layers.
 
 use super::super::network::{ConvInfo, Layer, LayerKind, StageInfo, WindowInfo};
-use super::{NOT_DECLARED, OTHER_ELEMENTS, Reader, feature_type, float};
+use super::{NOT_DECLARED, OTHER_ELEMENTS, Reader, check_image, feature_type, float};
 use crate::operands::{
     common_zero_point, constant, constant_padding, is_mean_of_images, nearest_sources, requantization,
     taps_before_depth, window_of_image,
@@ -66,9 +66,15 @@ impl Reader<'_> {
             return Err(OTHER_WEIGHTS.into());
         }
         let taps = window.kernel.iter().product();
+        let is_point = taps == 1 && window.pads_begin.iter().all(|&pad| pad == 0);
+        let window = match check_image(self.m, x) {
+            Err(_) if is_point => POINT,
+            Err(refusal) => return Err(refusal),
+            Ok(()) => window_info(&window)?,
+        };
         let group_in = channels / group as u32;
         Ok(ConvInfo {
-            window: window_info(&window)?,
+            window,
             group_in,
             group_out: kernels / group as u32,
             weights: taps_before_depth(
@@ -181,6 +187,7 @@ impl Reader<'_> {
     pub(super) fn pool(&mut self, op: Op) -> Result<(), Refusal> {
         let (m, args) = (self.m, self.m.args(op).ok_or(NOT_DECLARED)?);
         let x = m.operands(op)[0];
+        check_image(m, x)?;
         let ([rows, cols, _], elem) = feature_type(m, x)?;
         let is_max = m.is_one_of(op, &[MaxPoolOp::INFO, GlobalMaxPoolOp::INFO]);
         (m.num_results(op) == 1).then_some(()).ok_or("a second result")?;
@@ -211,6 +218,7 @@ impl Reader<'_> {
     pub(super) fn pad(&mut self, op: PadOp) -> Result<(), Refusal> {
         let m = self.m;
         let x = op.x(m);
+        check_image(m, x)?;
         let ([.., channels], elem) = feature_type(m, x)?;
         let number = match op.constant_value(m) {
             Some(value) => *constant(m, value)?.to_f64().first().ok_or(Refusal::of(value, "no number"))?,
@@ -255,6 +263,7 @@ impl Reader<'_> {
     pub(super) fn resize(&mut self, op: ResizeOp) -> Result<(), Refusal> {
         let m = self.m;
         let x = op.x(m);
+        check_image(m, x)?;
         let (rank, mut factors, mut strides) = (m.ctx.shape(m.value_type(x)).map_or(0, <[i64]>::len), [1; 2], [1; 2]);
         for (axis, sources) in nearest_sources(m, op)? {
             let axis = (axis + 2).checked_sub(rank).filter(|_| axis > 1 && rank < 5);

@@ -451,3 +451,59 @@ func.func @without(%x: tensor<1x2x8x4xf32>) -> tensor<1x2x8x4xf32> {
   }
   return %0 : tensor<1x2x8x4xf32>
 }
+
+// -----
+
+// A choice that is edited, but not its schedule: both are named.
+func.func @division(%x: tensor<1x2x8x4xf32>) -> tensor<1x2x8x4xf32> {
+  %w = graph.constant dense<0.5> : tensor<2x2x3x1xf32>
+  %0 = layer.program "cluster" with {clusters = 2 : i64} -> tensor<1x2x8x4xf32> {
+    %1 = layer.fused by [#cluster.split<"columns", 2>] -> tensor<1x2x8x4xf32> {
+      %2 = graph.conv %x, %w {pads = array<i64: 1, 0, 1, 0>} : (tensor<1x2x8x4xf32>, tensor<2x2x3x1xf32>) -> tensor<1x2x8x4xf32>
+      layer.yield %2 : tensor<1x2x8x4xf32>
+    }
+    %3 = layer.fused by [#cluster.split<"rows", 2>] -> tensor<1x2x8x4xf32> {
+      %4 = graph.relu %1 : tensor<1x2x8x4xf32>
+      layer.yield %4 : tensor<1x2x8x4xf32>
+    }
+    layer.schedule {
+      %a = cluster.feature 0 read stored [0:5 0:4 0:2, 3:8 0:4 0:2] at 512 : memref<160xi8>
+      %c = cluster.parameters 0 [0:2 on 3] at 1024 : memref<64xi8>
+      %b = cluster.feature 1 stored [0:4 0:4 0:2, 4:8 0:4 0:2] at 0 : memref<128xi8>
+      // expected-error@+1 {{'cluster.task' is not possible: cluster 0 computes rows 0 to 4, not those of '#cluster.split', the choice for its layer}}
+      cluster.task 0 boxes [0:4 0:4 0:2, 4:8 0:4 0:2] reads(%a, %c) writes(%b)
+      %d = cluster.feature 2 stored [0:4 0:4 0:2, 4:8 0:4 0:2] needed none at 256 : memref<128xi8>
+      cluster.task 1 boxes [0:4 0:4 0:2, 4:8 0:4 0:2] saved [0:4 0:4 0:2, 4:8 0:4 0:2] reads(%b) writes(%d)
+    }
+    layer.yield %3 : tensor<1x2x8x4xf32>
+  }
+  return %0 : tensor<1x2x8x4xf32>
+}
+
+// -----
+
+// Constants in other slices than those of `#cluster.reads`.
+func.func @slices(%x: tensor<1x2x8x4xf32>) -> tensor<1x2x8x4xf32> {
+  %w = graph.constant dense<0.5> : tensor<2x2x3x1xf32>
+  %0 = layer.program "cluster" with {clusters = 2 : i64} by [#cluster.reads<slice = 32, fill = 100, effort = 1500000>] -> tensor<1x2x8x4xf32> {
+    %1 = layer.fused by [#cluster.split<"rows", 2>] -> tensor<1x2x8x4xf32> {
+      %2 = graph.conv %x, %w {pads = array<i64: 1, 0, 1, 0>} : (tensor<1x2x8x4xf32>, tensor<2x2x3x1xf32>) -> tensor<1x2x8x4xf32>
+      layer.yield %2 : tensor<1x2x8x4xf32>
+    }
+    %3 = layer.fused by [#cluster.split<"rows", 2>] -> tensor<1x2x8x4xf32> {
+      %4 = graph.relu %1 : tensor<1x2x8x4xf32>
+      layer.yield %4 : tensor<1x2x8x4xf32>
+    }
+    layer.schedule {
+      %a = cluster.feature 0 read stored [0:5 0:4 0:2, 3:8 0:4 0:2] at 512 : memref<160xi8>
+      %c = cluster.parameters 0 [0:2 on 3] at 1024 : memref<64xi8>
+      %b = cluster.feature 1 stored [0:4 0:4 0:2, 4:8 0:4 0:2] at 0 : memref<128xi8>
+      // expected-error@+1 {{'cluster.task' is not possible: cluster 0 computes channels 0 to 2, not those of '#cluster.split' and '#cluster.reads', the choices for its layer}}
+      cluster.task 0 boxes [0:4 0:4 0:2, 4:8 0:4 0:2] reads(%a, %c) writes(%b)
+      %d = cluster.feature 2 stored [0:4 0:4 0:2, 4:8 0:4 0:2] needed none at 256 : memref<128xi8>
+      cluster.task 1 boxes [0:4 0:4 0:2, 4:8 0:4 0:2] saved [0:4 0:4 0:2, 4:8 0:4 0:2] reads(%b) writes(%d)
+    }
+    layer.yield %3 : tensor<1x2x8x4xf32>
+  }
+  return %0 : tensor<1x2x8x4xf32>
+}

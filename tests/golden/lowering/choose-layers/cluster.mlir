@@ -1,4 +1,4 @@
-// RUN: gradus opt %s --form-layers=target=cluster --choose-layers
+// RUN: gradus opt %s --form-layers=target=cluster --choose-layers=report=true
 
 func.func @main(%x: tensor<1x4x16x16xf32>) -> tensor<1x8x16x16xf32> {
   %w = graph.constant dense<0.5> : tensor<8x4x3x3xf32>
