@@ -71,8 +71,8 @@ pub fn assign(
         return Err(Missing { bytes: most - capacity, step });
     }
     offsets(&mut memory, machine, capacity, effort).map_err(|bytes| Missing { bytes, step })?;
-    let alignment = u64::from(machine.alignment);
-    read_early(&mut memory, schedule, capacity * fill / 100 / alignment * alignment);
+    let (all, alignment) = (memory.bufs.iter().map(|buf| u64::from(buf.bytes)).sum(), u64::from(machine.alignment));
+    read_early(&mut memory, schedule, (capacity * fill / 100 / alignment * alignment).min(all));
     Ok(memory)
 }
 
@@ -133,7 +133,7 @@ fn read_early(memory: &mut BufferPlacement, schedule: &Schedule, limit: u64) {
 
 impl BufferPlacement {
     /// The first step, not before `from`, from which on some of the first `limit` bytes are free for a buffer, and the last such bytes; those
-    /// of the buffer itself if there are no others.
+    /// of the buffer itself if there are no earlier ones.
     fn earliest(&self, index: usize, from: usize, limit: u64) -> (usize, u32) {
         let own = self.bufs[index];
         let is_beside = |&(i, other): &(usize, &Buf)| i != index && other.end > from && other.start < own.end;
@@ -147,7 +147,8 @@ impl BufferPlacement {
         for offset in around.chain([last]).flatten().filter(free) {
             let shares = |other: &&&Buf| other.offset < offset + own.bytes && offset < other.offset + other.bytes;
             let start = beside.iter().filter(shares).map(|other| other.end).max().unwrap_or(0).max(from);
-            if start < best.0 || (start == best.0 && offset > best.1 && start < own.start) {
+            let is_better = start < best.0 || (start == best.0 && offset > best.1);
+            if is_better && start < own.start {
                 best = (start, offset);
             }
         }

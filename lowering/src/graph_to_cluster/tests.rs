@@ -349,7 +349,7 @@ fn run(net: &Network, machine: &ClusterMachine, settings: Settings, seed: u64) -
     let again = compile_by(net, machine, settings, choices.clone(), effort).expect("its own choices are possible");
     assert!(again.program.records == compiled.program.records, "{seed}: another program by its own choices");
     for memory in [None, Some(&compiled.memory)] {
-        let own = written(&compiled.schedule, memory).check(net, machine);
+        let own = written(&compiled.schedule, memory).check(net, machine, &choices);
         let own = own.unwrap_or_else(|(_, why)| panic!("{seed}: its own schedule is not possible: {why}"));
         assert_eq!(own.1.is_some(), memory.is_some());
         let again = compile_schedule(net, machine, settings, (choices.clone(), effort), own);
