@@ -84,7 +84,7 @@ with tiles are executed depth first if that is faster. Candidates of these choic
 
 # Refuses
 
-Other ops and types, batches of images of several pixels, weights that are not constant, and layers for which the memory of a cluster is too small stay on the host.
+Other ops and types, batches of images (except bytes of one pixel), weights that are not constant, and layers for which the memory of a cluster is too small stay on the host.
 A remark on each says why.
 
 # Cost

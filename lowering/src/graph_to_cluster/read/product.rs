@@ -66,7 +66,8 @@ impl Reader<'_> {
             return Err(OTHER_WEIGHTS.into());
         }
         let taps = window.kernel.iter().product();
-        let is_point = taps == 1 && window.pads_begin.iter().all(|&pad| pad == 0);
+        // Rows of bytes have no product but a convolution, and rows of floats a matrix product, to which a bias can be added.
+        let is_point = taps == 1 && window.pads_begin.iter().all(|&pad| pad == 0) && !is_float(elem);
         let window = match check_image(self.m, x) {
             Err(_) if is_point => POINT,
             Err(refusal) => return Err(refusal),
