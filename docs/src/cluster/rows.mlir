@@ -20,8 +20,8 @@ func.func @main(%x: tensor<1x16x20x20xf32>) -> tensor<1x40x20x20xf32> {
 // MULTICAST: bytes = 57600},
 // MULTICAST-NEXT: clusters = 31,
 // HALO: cluster 1 {
-// HALO: input = {offset = 99840, row = 80, pixel = 4, channel = 480, rows = 6,
-// HALO-NEXT: output = {offset = 83840, row = 3200, pixel = 160, channel = 4, rows = 4,
+// HALO: input = {offset = 23040, row = 80, pixel = 4, channel = 480, rows = 6,
+// HALO-NEXT: output = {offset = 60800, row = 3200, pixel = 160, channel = 4, rows = 4,
 // ORDER: cluster 1 {
 // ORDER-NEXT: cluster.fetch
 // ORDER: cluster.wait
@@ -33,12 +33,9 @@ func.func @main(%x: tensor<1x16x20x20xf32>) -> tensor<1x40x20x20xf32> {
 // ORDER-NEXT: task = 1
 // ORDER: cluster.store
 // ORDER: {{^}$}}
-// BYTES: cluster 0 {
-// BYTES: to = {offset = 57600, row = 0, pixel = 0}, rows = 1, cols = 1, bytes = 23040}
-// BYTES: task = 0
-// BYTES: weights = 57600
-// BYTES: task = 1
-// BYTES: output = {offset = 57600,
+// BYTES: cluster.parameters 0 {{.*}} at 0 : memref<23040xi8>
+// BYTES: cluster.task 0
+// BYTES: cluster.parameters 1 {{.*}} at 0 : memref<57600xi8>
 // TASKS: [[X:%.*]] = cluster.feature 0 read
 // TASKS: [[W:%.*]] = cluster.parameters 0 [0:40 on 31]
 // TASKS: [[V:%.*]] = cluster.parameters 1 [0:40 on 31]

@@ -71,8 +71,10 @@ pub fn assign(
         return Err(Missing { bytes: most - capacity, step });
     }
     offsets(&mut memory, machine, capacity, effort).map_err(|bytes| Missing { bytes, step })?;
-    let (all, alignment) = (memory.bufs.iter().map(|buf| u64::from(buf.bytes)).sum(), u64::from(machine.alignment));
-    read_early(&mut memory, schedule, (capacity * fill / 100 / alignment * alignment).min(all));
+    // More bytes than those of all buffers, one after the other, would not be used.
+    let all = memory.peak + memory.bufs.iter().map(|buf| u64::from(buf.bytes)).sum::<u64>();
+    let alignment = u64::from(machine.alignment);
+    read_early(&mut memory, schedule, (capacity * fill / 100).min(all) / alignment * alignment);
     Ok(memory)
 }
 
