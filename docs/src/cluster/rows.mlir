@@ -33,9 +33,6 @@ func.func @main(%x: tensor<1x16x20x20xf32>) -> tensor<1x40x20x20xf32> {
 // ORDER-NEXT: task = 1
 // ORDER: cluster.store
 // ORDER: {{^}$}}
-// BYTES: cluster.parameters 0 {{.*}} at 0 : memref<23040xi8>
-// BYTES: cluster.task 0
-// BYTES: cluster.parameters 1 {{.*}} at 0 : memref<57600xi8>
 // TASKS: [[X:%.*]] = cluster.feature 0 read
 // TASKS: [[W:%.*]] = cluster.parameters 0 [0:40 on 31]
 // TASKS: [[V:%.*]] = cluster.parameters 1 [0:40 on 31]
