@@ -158,7 +158,7 @@ fn numbers(results: &[Datum]) -> Vec<f64> {
 }
 
 /// Calls `check` with each form as a program, its name, operands, and the result by its meaning.
-fn each_form(check: &mut dyn FnMut(&Module, &str, Vec<Datum>, Vec<f64>)) {
+fn each_form(mut check: impl FnMut(&Module, &str, Vec<Datum>, Vec<f64>)) {
     let (tool, mut seed) = (Tool::gradus(), 0);
     let images = IMAGES.iter().map(|form| (form, vec![1, 8, 6, 5]));
     for (form, extents) in images.chain(MATRICES.iter().map(|form| (form, vec![6, 8]))) {
@@ -187,7 +187,7 @@ fn each_form(check: &mut dyn FnMut(&Module, &str, Vec<Datum>, Vec<f64>)) {
 #[test]
 fn layers_of_several_ops_become_integer_ops() {
     let tool = Tool::gradus();
-    each_form(&mut |m, name, args, wanted| {
+    each_form(|m, name, args, wanted| {
         let pipeline = "builtin.module(canonicalize-qdq,quantize-intermediates,convert-qdq-to-integer,canonicalize)";
         let code = lowered(&tool, m, pipeline);
         let is_float = |op: Op| {
@@ -212,7 +212,7 @@ fn layers_of_several_ops_run_on_all_machines() {
         // The npu adds most pairs of scales with factors that are not exact.
         let pipeline =
             pipeline_of(&tool, target).replace("form-layers{target=npu", "form-layers{allow-steps=true target=npu");
-        each_form(&mut |m, name, args, wanted| {
+        each_form(|m, name, args, wanted| {
             let code = lowered(&tool, m, &pipeline);
             let mut executable = found.load(&code, main_of(&code), &machine, 1).expect("it can be executed");
             let result = executable.call(args).unwrap_or_else(|stop| panic!("{name} on {target}: {stop:?}"));

@@ -60,18 +60,18 @@ pub fn moves([from, to]: [Feature; 2], [rows, width, channels]: [usize; 3]) -> O
     let srams = [(&layouts[0], &from), (&layouts[1], &to)]
         .map(|(layout, f)| Sram::new(layout, f.tile_c.into(), [1, 1], true).ok());
     let [Some(source), Some(target)] = srams else { return None };
-    let mut slices: Vec<Folded> = Vec::new();
+    let mut slices: Vec<SliceLoops> = Vec::new();
     for copy in source.slice_copies(&target).ok()? {
         let [from, to] = [source.byte(copy.from), target.byte(copy.to)];
-        let whole = (0..copy.len / MAX_SLICE).map(|i| Folded::slice(from, to, i * MAX_SLICE, MAX_SLICE));
+        let whole = (0..copy.len / MAX_SLICE).map(|i| SliceLoops::slice(from, to, i * MAX_SLICE, MAX_SLICE));
         let rest = copy.len % MAX_SLICE;
-        slices.extend(whole.chain((rest > 0).then(|| Folded::slice(from, to, copy.len - rest, rest))));
+        slices.extend(whole.chain((rest > 0).then(|| SliceLoops::slice(from, to, copy.len - rest, rest))));
     }
     // The fourth loop is that of rows.
     for _ in 0..3 {
         slices = fold(&slices);
     }
-    let instruction = |folded: Folded| {
+    let instruction = |folded: SliceLoops| {
         let mut m = Move {
             from: from.base + folded.at[0] as u32,
             to: to.base + folded.at[1] as u32,
@@ -107,7 +107,7 @@ fn row_layout(f: &Feature, width: usize, channels: usize) -> Option<Layout> {
 
 /// Slices at equal distances: number, distance in the source, in the target, innermost loop first.
 #[derive(Clone, PartialEq, Debug)]
-struct Folded {
+struct SliceLoops {
     /// First bytes of source and target.
     at: [u64; 2],
     /// Bytes of a slice.
@@ -116,21 +116,21 @@ struct Folded {
     levels: Vec<(u32, u32, u32)>,
 }
 
-impl Folded {
-    fn slice(from: u64, to: u64, at: u64, slice: u64) -> Folded {
-        Folded { at: [from + at, to + at], slice, levels: Vec::new() }
+impl SliceLoops {
+    fn slice(from: u64, to: u64, at: u64, slice: u64) -> SliceLoops {
+        SliceLoops { at: [from + at, to + at], slice, levels: Vec::new() }
     }
 }
 
 /// Makes loops of neighbours that differ in their first bytes only, by the same distances.
-fn fold(all: &[Folded]) -> Vec<Folded> {
-    let mut out: Vec<Folded> = Vec::new();
+fn fold(all: &[SliceLoops]) -> Vec<SliceLoops> {
+    let mut out: Vec<SliceLoops> = Vec::new();
     let mut rest = all;
     while let Some((first, others)) = rest.split_first() {
-        let is_alike = |other: &Folded| other.slice == first.slice && other.levels == first.levels;
+        let is_alike = |other: &SliceLoops| other.slice == first.slice && other.levels == first.levels;
         let step = |i: usize| others.first().and_then(|next| next.at[i].checked_sub(first.at[i])).unwrap_or(0);
         let steps = [step(0), step(1)];
-        let continues = |(i, other): (usize, &&Folded)| {
+        let continues = |(i, other): (usize, &&SliceLoops)| {
             is_alike(other) && [0, 1].iter().all(|&of| other.at[of] == first.at[of] + (i as u64 + 1) * steps[of])
         };
         let count = others.iter().enumerate().take_while(|&(i, ref other)| continues((i, other))).count();
