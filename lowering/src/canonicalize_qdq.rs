@@ -4,9 +4,9 @@
 
 pub(crate) mod affine;
 
+use crate::emit::erase_dead;
 use crate::qdq_to_integer::movement::{self, Moved};
 use crate::qdq_to_integer::quantization::Quantization;
-use gradus_ir::effects::is_dead;
 use gradus_ir::pass::{FloatChange, Rewrites};
 use gradus_ir::{Builder, Diagnostic, Module, Op, OpDecl, OpState, Pass, PassContext, PassInfo};
 use gradus_networks::graph::QuantizeLinearOp;
@@ -38,7 +38,7 @@ pub const INFO: PassInfo = PassInfo {
   A `graph.matmul` gets a bias as a `graph.gemm`.
 - Ops that move elements, or select the largest, are computed before a dequantization, and after a quantization.
 
-Integers stay as they are; the scales and the bias are rounded to f32.
+Integers do not change; the scales and the bias are rounded to f32.
 
 # Refuses
 
@@ -62,7 +62,9 @@ struct CanonicalizeQdq;
 impl Pass for CanonicalizeQdq {
     fn run(&mut self, m: &mut Module, root: Op, cx: &mut PassContext<'_>) -> Result<(), Diagnostic> {
         for op in m.ops_under(root) {
-            let Some(folded) = affine::Folded::of(m, op).filter(|_| cx.allows("fold-affine", m, op)) else { continue };
+            let Some(folded) = affine::FoldedProduct::of(m, op).filter(|_| cx.allows("fold-affine", m, op)) else {
+                continue;
+            };
             cx.count("num-folded", folded.emit(m).unwrap_or(0));
         }
         for op in m.ops_under(root) {
@@ -78,11 +80,7 @@ impl Pass for CanonicalizeQdq {
                 quantize = earlier;
             }
         }
-        for op in m.ops_under(root).into_iter().skip(1).rev() {
-            if is_dead(m, op) {
-                m.erase_op(op);
-            }
-        }
+        erase_dead(m, root);
         Ok(())
     }
 

@@ -1,5 +1,6 @@
-//! Creation of the ops to which an op is lowered.
+//! Creation of the ops to which an op is lowered, and removal of those that are dead then.
 
+use gradus_ir::effects::is_dead;
 use gradus_ir::eval::floats_to_tensor;
 use gradus_ir::{Arity, Attr, AttrData, Builder, Loc, Module, Op, OpDecl, OpState, Tensor, Type, Value, ValueSpec};
 use gradus_networks::addr::{
@@ -21,6 +22,15 @@ impl ProductOperands {
     /// Returns the operand `name`.
     pub(crate) fn get(&self, name: &str) -> Option<Value> {
         self.0.iter().find(|operand| operand.0 == name).map(|operand| operand.1)
+    }
+}
+
+/// Erases the ops under `root` that are dead, those whose results only dead ops use among them.
+pub(crate) fn erase_dead(m: &mut Module, root: Op) {
+    for op in m.ops_under(root).into_iter().skip(1).rev() {
+        if is_dead(m, op) {
+            m.erase_op(op);
+        }
     }
 }
 

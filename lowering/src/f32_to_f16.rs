@@ -1,7 +1,7 @@
 //! `convert-f32-to-f16`: computes networks in f16.
 
-use crate::emit::Emitter;
-use gradus_ir::effects::{is_dead, is_memory_free};
+use crate::emit::{Emitter, erase_dead};
+use gradus_ir::effects::is_memory_free;
 use gradus_ir::pass::{FloatChange, Rewrites};
 use gradus_ir::verify::verify_op;
 use gradus_ir::{
@@ -111,11 +111,7 @@ impl Pass for F32ToNarrow {
                 }
             }
         }
-        for op in m.ops_under(root).into_iter().skip(1).rev() {
-            if is_dead(m, op) {
-                m.erase_op(op);
-            }
-        }
+        erase_dead(m, root);
         Ok(())
     }
 

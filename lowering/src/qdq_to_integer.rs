@@ -17,8 +17,7 @@ pub(crate) mod quantization;
 pub(crate) mod table;
 mod transposed;
 
-use crate::emit::Emitter;
-use gradus_ir::effects::is_dead;
+use crate::emit::{Emitter, erase_dead};
 use gradus_ir::pass::{FloatChange, OptionKind, PassOption, Rewrites};
 use gradus_ir::{Builder, Diagnostic, Module, Op, OpDecl, OpInfo, Pass, PassContext, PassInfo, Refusal, Value};
 use gradus_networks::graph::{
@@ -125,11 +124,7 @@ impl Pass for QdqToInteger {
             cx.count("num-joined", 1);
             m.replace_all_uses(result, value);
         }
-        for op in m.ops_under(root).into_iter().skip(1).rev() {
-            if is_dead(m, op) {
-                m.erase_op(op);
-            }
-        }
+        erase_dead(m, root);
         Ok(())
     }
 

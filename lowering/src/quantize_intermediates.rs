@@ -13,7 +13,7 @@ use crate::qdq_to_integer::quantization::Quantization;
 use gradus_ir::pass::{FloatChange, OptionKind, PassOption, Rewrites};
 use gradus_ir::{Builder, Diagnostic, Module, Op, OpDecl, Pass, PassContext, PassInfo, Value};
 use gradus_networks::graph::{DequantizeLinearOp, QuantizeLinearOp};
-use plan::Planner;
+use plan::LayerPlanner;
 
 /// The declaration of the pass.
 pub const INFO: PassInfo = PassInfo {
@@ -35,7 +35,7 @@ pub const INFO: PassInfo = PassInfo {
 Quantizes to 8 bits what one op of a quantized layer computes for another one, so that `convert-qdq-to-integer` finds one op between each
 `graph.dequantize_linear` and `graph.quantize_linear`: the argument of functions (SiLU, hard swish, leaky ReLU, GELU, ...), and operands of a sum, a
 product, a mean or a concatenation. Scale and zero point follow from the range that reaches the result: the argument outside of which the
-result is saturated or constant, the summand beyond which the sum is clamped, or what the weights permit.
+result is saturated or constant, the summand beyond which the sum is clamped, or the largest sum that the weights permit.
 
 A value that is quantized has an error of half a step, times the slope of the ops after it, in steps of the result. The largest one over the
 range is measured on a grid; those of a layer are added.
@@ -75,7 +75,7 @@ impl Pass for QuantizeIntermediates {
             if QuantizeLinearOp::cast(m, op).is_none() {
                 continue;
             }
-            match Planner::of(m, op, self.steps) {
+            match LayerPlanner::of(m, op, self.steps) {
                 Ok(plan) if !plan.is_empty() && cx.allows("quantize-intermediate", m, op) => {
                     for (value, q) in plan {
                         cx.count("num-quantized", u64::from(insert(m, value, &q).is_some()));

@@ -204,7 +204,7 @@ pub(crate) fn table(m: &Module, op: Op, (name, program): (&str, &Program), shape
 /// Draws the features of a program in SRAM.
 ///
 /// # Errors
-/// There are none.
+/// A program without features in SRAM.
 pub(crate) fn draw(
     m: &Module,
     op: Op,

@@ -10,7 +10,7 @@ use gradus_networks::graph::{
 };
 
 /// A product of a value and constant quantized weights, with a bias.
-pub(crate) struct Product {
+pub(crate) struct QuantizedProduct {
     op: Op,
     /// The factor that is not constant.
     pub(crate) x: Value,
@@ -20,15 +20,15 @@ pub(crate) struct Product {
     pub(crate) q: Quantization,
     /// The axis of the weights along which the columns are.
     pub(crate) axis: usize,
-    /// The bias, one number per column; empty where there is none.
+    /// The bias, one number per column; empty without one.
     pub(crate) bias: Vec<f64>,
     /// Number of axes of the result after that of the columns.
     trailing: usize,
 }
 
-impl Product {
+impl QuantizedProduct {
     /// Returns the product that an op is.
-    pub(crate) fn of(m: &Module, op: Op) -> Option<Product> {
+    pub(crate) fn of(m: &Module, op: Op) -> Option<QuantizedProduct> {
         let rank = m.ctx.shape(m.value_type(m.results(op).next()?))?.len();
         let args = m.args(op)?;
         let (x, w, bias, axis, trailing) = if let Some(conv) = ConvOp::cast(m, op) {
@@ -53,7 +53,7 @@ impl Product {
             Some(bias) => columns_of(m, bias, columns, 0)?,
             None => Vec::new(),
         };
-        Some(Product { op, x, weights, q, axis, bias, trailing })
+        Some(QuantizedProduct { op, x, weights, q, axis, bias, trailing })
     }
 
     /// Number of columns.
@@ -79,8 +79,8 @@ impl Product {
 }
 
 /// A product with affine functions of its result.
-pub(super) struct Folded {
-    product: Product,
+pub(super) struct FoldedProduct {
+    product: QuantizedProduct,
     /// The factor and the summand of each column.
     functions: Vec<[f64; 2]>,
     /// The weights with the signs of the factors.
@@ -91,10 +91,10 @@ pub(super) struct Folded {
     count: u64,
 }
 
-impl Folded {
+impl FoldedProduct {
     /// Returns an op with the functions after it, if there are any.
-    pub(super) fn of(m: &Module, op: Op) -> Option<Folded> {
-        let product = Product::of(m, op)?;
+    pub(super) fn of(m: &Module, op: Op) -> Option<FoldedProduct> {
+        let product = QuantizedProduct::of(m, op)?;
         let (mut functions, mut last, mut count) = (vec![[1.0, 0.0]; product.columns()], m.result(op, 0), 0);
         while let Some((next, more)) = affine_use(m, last, &product) {
             for (all, [factor, summand]) in functions.iter_mut().zip(more) {
@@ -106,12 +106,12 @@ impl Folded {
             return None;
         }
         let weights = signed(&product, &functions)?;
-        Some(Folded { product, functions, weights, last, count })
+        Some(FoldedProduct { product, functions, weights, last, count })
     }
 
     /// Replaces the ops by one; returns the number of functions.
     pub(super) fn emit(self, m: &mut Module) -> Option<u64> {
-        let Product { op, x, axis, q, bias, .. } = &self.product;
+        let QuantizedProduct { op, x, axis, q, bias, .. } = &self.product;
         let (op, columns) = (*op, self.product.columns());
         let factor = |n: usize| self.functions[n][0].abs();
         // Weights with one scale keep one if all columns have the same factor.
@@ -174,7 +174,7 @@ fn gemm(e: &mut Emitter<'_, '_>, [x, w, bias]: [Value; 3], ty: Type) -> Option<V
 }
 
 /// Returns the only use of a value, if it is an affine function for each column, with the factors and summands.
-fn affine_use(m: &Module, value: Value, product: &Product) -> Option<(Value, Vec<[f64; 2]>)> {
+fn affine_use(m: &Module, value: Value, product: &QuantizedProduct) -> Option<(Value, Vec<[f64; 2]>)> {
     let (user, i) = m.uses(value).next().filter(|_| m.has_one_use(value))?;
     let (columns, trailing) = (product.columns(), product.trailing);
     let y = (m.num_results(user) == 1).then(|| m.result(user, 0))?;
@@ -234,7 +234,7 @@ fn columns_of(m: &Module, value: Value, columns: usize, trailing: usize) -> Opti
 }
 
 /// Returns the weights with the signs of the factors: those of negative ones are negated, those of zeros are zero.
-fn signed(product: &Product, functions: &[[f64; 2]]) -> Option<Tensor> {
+fn signed(product: &QuantizedProduct, functions: &[[f64; 2]]) -> Option<Tensor> {
     let (weights, zero) = (&product.weights, product.q.zero.to_i64()?);
     if functions.iter().all(|[factor, _]| *factor > 0.0) {
         return Some(weights.clone());

@@ -53,7 +53,7 @@ pub struct Missing {
 }
 
 /// Assigns offsets, with at most `effort` steps of the planner, which places all buffers for the steps that need them. Then each read begins
-/// as early as there are bytes for it among the first `fill` percent of the memory.
+/// in the first step in which it has bytes among the first `fill` percent of the memory.
 ///
 /// # Errors
 /// The memory that is missing.

@@ -7,7 +7,7 @@ use super::estimate::TiledLayer;
 use super::network::{FeatureId, Layer, Network, Role, Weights};
 use super::price::Prices;
 use super::shape::{Cost, LayerShape, Resident, Rows, Tiling, parts};
-use super::tiling::add;
+use super::tiling::priced;
 use super::timeline::Timeline;
 use gradus_simulators::npu::NpuMachine;
 use std::ops::RangeInclusive;
@@ -107,7 +107,7 @@ impl<'a> CascadeShape<'a> {
         self.shapes.iter().map(weights).sum::<usize>() <= self.shapes[0].machine.sram_bytes as usize
     }
 
-    /// The tilings with their costs, without those that need more bytes than others and cannot be better by a part in 64.
+    /// The tilings with their costs, without those that are never the choice.
     pub fn priced(&self, prices: &mut [Prices]) -> Vec<Cascade> {
         let mut all: Vec<(u64, usize, Vec<Tiling>)> = Vec::new();
         for last in self.last() {
@@ -119,16 +119,7 @@ impl<'a> CascadeShape<'a> {
                 }
             }
         }
-        all.sort_by_key(|&(least, bytes, _)| (least, bytes));
-        let mut priced: Vec<Cascade> = Vec::new();
-        for (least, bytes, tilings) in all {
-            if priced.iter().any(|(_, cost)| cost.bytes <= bytes && cost.alone <= least + least / 64) {
-                continue;
-            }
-            let cost = self.cost(prices, &tilings, bytes);
-            add(&mut priced, (tilings, cost));
-        }
-        priced
+        priced(all, |tilings, bytes| self.cost(prices, tilings, bytes))
     }
 
     /// The tilings of the last layer.
@@ -178,7 +169,7 @@ impl<'a> CascadeShape<'a> {
         self.shapes.iter().zip(&self.resident).zip(tilings.iter().zip(turns)).map(of_layer).sum()
     }
 
-    /// Bytes of SRAM besides resident features: those of the tilings, and of two turns of what a layer passes to the next.
+    /// Bytes of SRAM besides resident features: those of the tilings, and of two turns of the tiles that a layer passes to the next.
     fn bytes(&self, tilings: &[Tiling], turns: &[Vec<Rows>]) -> usize {
         let own = |((shape, tiling), resident): ((&LayerShape<'_>, &Tiling), &Resident)| shape.bytes(tiling, *resident);
         let own: usize = self.shapes.iter().zip(tilings).zip(&self.resident).map(own).sum();

@@ -81,11 +81,11 @@ struct ResidencyChooser<'a> {
     over: Vec<FeatureId>,
     /// Bytes of resident features by layer.
     live: Vec<usize>,
-    /// The last rank of the layers that take turns from each layer on, and what it depends on.
+    /// The rank that the layers that take turns from each layer on had last, with its key.
     known: Vec<Option<(RankKey, Option<u64>)>>,
 }
 
-/// What the rank of layers that take turns depends on: the last one, the bytes for tiles, and which features are in SRAM.
+/// The key of a rank of layers that take turns: the last layer, the bytes for tiles, and the features in SRAM as a number.
 type RankKey = (usize, Option<usize>, u32);
 
 impl ResidencyChooser<'_> {
@@ -167,15 +167,15 @@ impl ResidencyChooser<'_> {
 
     fn best_cascade(&mut self, layers: RangeInclusive<usize>) -> Option<&Cascade> {
         let room = self.room_of(layers.clone())?;
-        let shape = CascadeShape::new(self.net, self.machine, &layers, |index| self.in_turn(&layers, index));
         let (first, last) = (*layers.start(), *layers.end());
         let key = (first, last, self.residents(&layers));
-        let TilingCosts { prices, cascades: priced, .. } = &mut *self.costs;
-        let frontier = self.cascades.entry(key).or_insert_with(|| {
-            let price = || shape.priced(&mut prices[first..=last]);
-            frontier(priced.entry(key).or_insert_with(price), self.by)
-        });
-        frontier.iter().find(|(_, cost)| cost.bytes <= room)
+        if !self.cascades.contains_key(&key) {
+            let shape = CascadeShape::new(self.net, self.machine, &layers, |index| self.in_turn(&layers, index));
+            let TilingCosts { prices, cascades: priced, .. } = &mut *self.costs;
+            let all = priced.entry(key).or_insert_with(|| shape.priced(&mut prices[first..=last]));
+            self.cascades.insert(key, frontier(all, self.by));
+        }
+        self.cascades[&key].iter().find(|(_, cost)| cost.bytes <= room)
     }
 
     fn best(&mut self, index: usize) -> Option<(Tiling, Cost)> {
@@ -237,7 +237,7 @@ impl ResidencyChooser<'_> {
     }
 
     /// Chooses which layers take turns, given the features in SRAM: the cheapest division of all layers into runs of them, by the
-    /// recurrence over the last layer of a run. What a run costs depends on no other one.
+    /// recurrence over the last layer of a run. The cost of a run is independent of the other runs.
     fn take_turns(&mut self) {
         // For a number of layers, the cost of them and the first layer of the last run.
         let mut best: Vec<((usize, u64), usize)> = vec![((0, 0), 0)];

@@ -110,31 +110,33 @@ impl LayerShape<'_> {
         self.candidates(resident).iter().map(|tiling| self.least(tiling, resident)).min().unwrap_or(0)
     }
 
-    /// The tilings with their costs, without those that need more bytes than another one and cannot be better by a part in 64.
+    /// The tilings with their costs, without those that are never the choice.
     pub fn priced(&self, resident: Resident, prices: &mut Prices) -> Vec<(Tiling, Cost)> {
         let is_legal = |t: &Tiling| t.rows_outer || !matches!(self.layer.weights, Weights::Elements(_));
         let mut all: Vec<(u64, usize, Tiling)> = Vec::new();
         for tiling in self.candidates(resident).into_iter().filter(is_legal) {
             all.push((self.least(&tiling, resident), self.bytes(&tiling, resident), tiling));
         }
-        all.sort_by_key(|&(least, bytes, _)| (least, bytes));
-        let mut priced: Vec<(Tiling, Cost)> = Vec::new();
-        for (least, bytes, tiling) in all {
-            if priced.iter().any(|(_, cost)| cost.bytes <= bytes && cost.alone <= least + least / 64) {
-                continue;
-            }
-            add(&mut priced, (tiling, layer_cost(self, prices, tiling, resident)));
-        }
-        priced
+        priced(all, |&tiling, _| layer_cost(self, prices, tiling, resident))
     }
 }
 
-/// Adds a choice, unless another one is better in all comparisons.
-pub fn add<T>(priced: &mut Vec<(T, Cost)>, new: (T, Cost)) {
-    if !priced.iter().any(|(_, cost)| cost.is_least(&new.1)) {
-        priced.retain(|(_, cost)| !new.1.is_least(cost));
-        priced.push(new);
+/// Prices choices, each with the cycles that it takes at least, and its bytes. Those that need more bytes than another one and cannot be
+/// better by a part in 64 are left out before they are priced; those that are better in no comparison, afterwards.
+pub fn priced<T>(mut all: Vec<(u64, usize, T)>, mut price: impl FnMut(&T, usize) -> Cost) -> Vec<(T, Cost)> {
+    all.sort_by_key(|&(least, bytes, _)| (least, bytes));
+    let mut priced: Vec<(T, Cost)> = Vec::new();
+    for (least, bytes, choice) in all {
+        if priced.iter().any(|(_, cost)| cost.bytes <= bytes && cost.alone <= least + least / 64) {
+            continue;
+        }
+        let cost = price(&choice, bytes);
+        if !priced.iter().any(|(_, known)| known.is_least(&cost)) {
+            priced.retain(|(_, known)| !cost.is_least(known));
+            priced.push((choice, cost));
+        }
     }
+    priced
 }
 
 /// The next number of slices: four from each power of two to the next, and at last slices of one group.

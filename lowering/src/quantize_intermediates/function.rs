@@ -16,7 +16,7 @@ const ROUNDS: usize = 12;
 const CUTS: [f64; 6] = [0.0, 0.125, 0.25, 0.5, 0.75, 1.0];
 
 /// A function of one value.
-pub(super) struct Function<'m> {
+pub(super) struct ArgumentFunction<'m> {
     m: &'m Module,
     source: Value,
     result: Value,
@@ -25,7 +25,7 @@ pub(super) struct Function<'m> {
 }
 
 /// The quantization of an argument.
-pub(super) struct Argument {
+pub(super) struct QuantizedArgument {
     pub(super) q: Quantization,
     /// The largest error of the result, in its steps.
     pub(super) error: f64,
@@ -33,12 +33,12 @@ pub(super) struct Argument {
     pub(super) slope: f64,
 }
 
-impl<'m> Function<'m> {
+impl<'m> ArgumentFunction<'m> {
     /// Returns `result` as a function of `source`.
-    pub(super) fn of(m: &'m Module, source: Value, result: Value) -> Option<Function<'m>> {
+    pub(super) fn of(m: &'m Module, source: Value, result: Value) -> Option<ArgumentFunction<'m>> {
         let channels = m.ctx.shape(m.value_type(source))?.get(1).copied().unwrap_or(1);
         [1, usize::try_from(channels).ok()?].into_iter().find_map(|channels| {
-            let function = Function { m, source, result, channels };
+            let function = ArgumentFunction { m, source, result, channels };
             function.values(&[0.0, 1.0]).is_some().then_some(function)
         })
     }
@@ -64,24 +64,24 @@ impl<'m> Function<'m> {
     }
 
     /// Returns the quantization of the argument, in a range, with the least error of the result that is quantized to `to`.
-    pub(super) fn argument(&self, range: [f64; 2], to: &Quantization) -> Option<Argument> {
-        let steps = Steps { function: self, to: RepresentableRange::of(to)? };
+    pub(super) fn argument(&self, range: [f64; 2], to: &Quantization) -> Option<QuantizedArgument> {
+        let steps = FunctionInSteps { function: self, to: RepresentableRange::of(to)? };
         let candidates = CUTS.into_iter().filter_map(|cut| {
             let q = of_range(self.m, steps.narrowed(range, cut)?, to.elem);
             let [error, slope] = steps.error(&q, range)?;
-            Some(Argument { q, error, slope })
+            Some(QuantizedArgument { q, error, slope })
         });
         candidates.min_by(|a, b| a.error.total_cmp(&b.error))
     }
 }
 
 /// A function in steps of its quantized result.
-struct Steps<'a, 'm> {
-    function: &'a Function<'m>,
+struct FunctionInSteps<'a, 'm> {
+    function: &'a ArgumentFunction<'m>,
     to: RepresentableRange,
 }
 
-impl Steps<'_, '_> {
+impl FunctionInSteps<'_, '_> {
     fn values(&self, arguments: &[f64]) -> Option<Vec<f64>> {
         let RepresentableRange { scale, reals: [low, high] } = self.to;
         Some(self.function.values(arguments)?.into_iter().map(|y| y.clamp(low, high) / scale).collect())

@@ -1,16 +1,21 @@
 //! The plan of a layer: the values between its ops, their quantizations, and the error that these make.
 
-use super::function::{Function, RepresentableRange, of_range};
-use crate::canonicalize_qdq::affine::Product;
+use super::function::{ArgumentFunction, RepresentableRange, of_range};
+use crate::canonicalize_qdq::affine::QuantizedProduct;
 use crate::qdq_to_integer::quantization::{Quantization, Quantized, is_f32};
 use crate::qdq_to_integer::table::is_function;
 use crate::qdq_to_integer::{KINDS, has_integer_form, movement, unclamped};
-use gradus_ir::{Module, Op, OpDecl, Refusal, Value};
+use gradus_ir::{Module, Op, OpDecl, OpInfo, Refusal, Value};
 use gradus_networks::graph::{
     AddOp, AveragePoolOp, ConcatOp, DequantizeLinearOp, GlobalAveragePoolOp, MulOp, QuantizeLinearOp, ReduceMeanOp,
     SumOp,
 };
 use rustc_hash::FxHashSet;
+
+/// The ops that compute means.
+const MEANS: [&OpInfo; 3] = [AveragePoolOp::INFO, GlobalAveragePoolOp::INFO, ReduceMeanOp::INFO];
+/// The ops that compute sums.
+const SUMS: [&OpInfo; 2] = [AddOp::INFO, SumOp::INFO];
 
 /// Maximum number of ops of a layer.
 const MAX_OPS: usize = 64;
@@ -19,20 +24,20 @@ const MAX_OPS: usize = 64;
 type Rejected = Option<(Op, Refusal)>;
 
 /// The values of a layer that are quantized, under construction.
-pub(super) struct Planner<'m> {
+pub(super) struct LayerPlanner<'m> {
     m: &'m Module,
     sites: Vec<(Value, Quantization)>,
     /// The error of the result, in its steps.
     error: f64,
 }
 
-impl Planner<'_> {
+impl LayerPlanner<'_> {
     /// Returns the values to be quantized before the quantization `op`, with an error of at most `most` steps of its result.
     pub(super) fn of(m: &Module, op: Op, most: f64) -> Result<Vec<(Value, Quantization)>, Rejected> {
         let quantize = QuantizeLinearOp::cast(m, op).ok_or(None)?;
         let to = Quantization::of_quantize(m, op).map_err(|_| None)?;
         m.has_one_use(quantize.x(m)).then_some(()).ok_or(None)?;
-        let mut planner = Planner { m, sites: Vec::new(), error: 0.0 };
+        let mut planner = LayerPlanner { m, sites: Vec::new(), error: 0.0 };
         planner.layer(quantize.x(m), &to, 1.0, 0)?;
         if planner.error > most {
             let made = m.defining_op(unclamped(m, quantize.x(m))).ok_or(None)?;
@@ -62,7 +67,7 @@ impl Planner<'_> {
             return self.operands(made, to, weight, depth);
         }
         let range = range(m, source, depth).ok_or(None)?;
-        let function = Function::of(m, source, x).ok_or(None)?;
+        let function = ArgumentFunction::of(m, source, x).ok_or(None)?;
         let argument = function.argument(range, to).ok_or(None)?;
         self.error += argument.error * weight;
         self.quantize(product, &argument.q)?;
@@ -89,8 +94,8 @@ impl Planner<'_> {
     fn operands(&mut self, made: Op, to: &Quantization, weight: f64, depth: usize) -> Result<(), Rejected> {
         let m = self.m;
         let is_open = |value: Value| m.constant(value).is_none() && DequantizeLinearOp::defining(m, value).is_none();
-        let is_mean = m.is_one_of(made, &[AveragePoolOp::INFO, GlobalAveragePoolOp::INFO, ReduceMeanOp::INFO]);
-        let is_sum = m.is_one_of(made, &[AddOp::INFO, SumOp::INFO]);
+        let is_mean = m.is_one_of(made, &MEANS);
+        let is_sum = m.is_one_of(made, &SUMS);
         let is_concat = ConcatOp::cast(m, made).is_some();
         let is_product = MulOp::cast(m, made).is_some();
         let operands = m.operands(made);
@@ -159,21 +164,21 @@ fn range(m: &Module, value: Value, depth: usize) -> Option<[f64; 2]> {
         return Some(RepresentableRange::of(&q)?.reals);
     }
     let op = m.defining_op(value).filter(|_| depth < MAX_OPS)?;
-    if let Some(product) = Product::of(m, op) {
+    if let Some(product) = QuantizedProduct::of(m, op) {
         return of_product(&product, range(m, product.x, depth + 1)?);
     }
     let source = source(m, value);
     if source != value {
-        return Function::of(m, source, value)?.image(range(m, source, depth + 1)?);
+        return ArgumentFunction::of(m, source, value)?.image(range(m, source, depth + 1)?);
     }
     let first = range(m, *m.operands(op).first()?, depth + 1);
-    let is_mean = m.is_one_of(op, &[AveragePoolOp::INFO, GlobalAveragePoolOp::INFO, ReduceMeanOp::INFO]);
+    let is_mean = m.is_one_of(op, &MEANS);
     if is_mean || movement::commutes(m, op) {
         return first.map(|[low, high]| [low.min(0.0), high.max(0.0)]);
     }
     let (&[_, other], [a, b]) = (m.operands(op), first?) else { return None };
     let [c, d] = range(m, other, depth + 1)?;
-    if m.is_one_of(op, &[AddOp::INFO, SumOp::INFO]) {
+    if m.is_one_of(op, &SUMS) {
         return Some([a + c, b + d]);
     }
     MulOp::cast(m, op)?;
@@ -182,7 +187,7 @@ fn range(m: &Module, value: Value, depth: usize) -> Option<[f64; 2]> {
 }
 
 /// Returns the range of a product for factors in a range that includes the padding, 0.
-fn of_product(product: &Product, [low, high]: [f64; 2]) -> Option<[f64; 2]> {
+fn of_product(product: &QuantizedProduct, [low, high]: [f64; 2]) -> Option<[f64; 2]> {
     let (low, high) = (low.min(0.0), high.max(0.0));
     let mut columns: Vec<[f64; 2]> =
         (0..product.columns()).map(|n| [product.bias.get(n).copied().unwrap_or(0.0); 2]).collect();

@@ -7,7 +7,7 @@ use gradus_ir::{Attr, AttrDecl, Context, ParamArgs, ParamError, Type, attr};
 /// The tiles of a layer, and where its result is.
 ///
 /// A tile is `rows` rows of the result by `kernels` kernels. `order` is the outer loop over tiles; the inner one is `serpentine` if it goes
-/// back and forth, and so begins with what is in SRAM. `weights` says whether all weights of the layer are in SRAM at once or each tile of
+/// back and forth, and so begins with the tile in SRAM. `weights` says whether all weights of the layer are in SRAM at once or each tile of
 /// rows loads them again. The result is in SRAM from byte `at` on as long as it is live, or goes to DDR by tiles, or the next layer takes its
 /// tiles (`to = "next"`). `mode` is the blocks of columns and channels of a product of elements, or those of constant weights if they are not
 /// those of the multipliers; `operand` the operand of a product of two matrices that is the weights. A layer that copies bytes may have the
